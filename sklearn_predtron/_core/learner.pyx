@@ -526,7 +526,7 @@ cdef class Learner:
         """Run the rounds from the first to the last; the parts are arguments, so that no round has to look them up."""
         cdef const Py_ssize_t* order = batch.order
         cdef const LockWord* word = self.lock.word
-        cdef Py_ssize_t i, row, d = problem.d, extra = problem.score_map.extra
+        cdef Py_ssize_t i, row, rounds, d = problem.d, extra = problem.score_map.extra
         cdef double given, mean, weight, size, mantissa, r2
         cdef Py_ssize_t exponent, rows_seen
         cdef const void* y
@@ -621,7 +621,8 @@ cdef class Learner:
             if self.history is not None:
                 self.history.record(counts.t, counts.cumulative_loss)
             if replaying:
-                self.learn_again(weights, problem, update, self.replay, self.replay.keep(&x, y, weight, r.t), &x, t, g)
+                rounds = self.replay.keep(&x, y, weight, r.t, weights.predicting(True) != 1 or average.keep_of(1) < 1)
+                self.learn_again(weights, problem, update, self.replay, rounds, &x, t, g)
             r.weight = weight
             for which in range(1, weights.averaging + 1):
                 weights.add_to_average(which, average.weight(which, &r), average.keep_of(which))

@@ -31,5 +31,5 @@ cdef class Replay:
     cdef Py_ssize_t n_features
     cdef Py_ssize_t of_recent, number, t    # rounds after the present one: of recent rows, so far, and its number
     cdef double due_of_recent, due_of_heavy   # rounds that are still to come
-    cdef Py_ssize_t keep(self, const View* x, const void* y, double weight, Py_ssize_t t) noexcept nogil
+    cdef Py_ssize_t keep(self, const View* x, const void* y, double weight, Py_ssize_t t, bint drifts) noexcept nogil
     cdef const void* next(self, Py_ssize_t p, View* x, double* weight) noexcept nogil

@@ -16,12 +16,13 @@ from sklearn_predtron._core.simd cimport RowOps
 from sklearn_predtron._core.state import array, between, count, length_of, restored, whole, wholes
 
 cdef enum:
-    ROWS = 256                  # of a window, a power of two
-    LONGEST = 1 << 17           # bytes of a row that is kept
+    ROWS = 256
+    LONGEST = 1 << 16           # bytes of a row that is kept
     LAST = 6000                 # round after which recent rows are learned again
     AT_ONCE = 100               # rounds of heavy rows after one round, at most
 
 cdef double MOST_AGAIN = 9, AGAIN = 3000    # rounds of recent rows after round t: AGAIN / t, and at most MOST_AGAIN
+cdef double HALF = 0.5      # weight of their steps, by which they learn less of the noise of the labels
 FORMATS = [(values, places) for values in (4, 8) for places in (0, 4, 8)]    # bytes of a value and of its place
 
 
@@ -195,9 +196,10 @@ def bytes_of(Py_ssize_t n, Py_ssize_t length):
 cdef class Replay:
     """The rounds of recent and of heavy rows that follow a round of a stream.
 
-    Round t is followed by min(9, 3000 / t) rounds of the last 256 rows, up to round 6000.  A row that weighs w > 1 times the
+    Round t is followed by min(9, 3000 / t) rounds of the last 256 rows, up to round 6000, while an average predicts that has all
+    rounds: where another one does, the stream drifts.  Their steps have the weight 1/2.  A row that weighs w > 1 times the
     mean adds w - 1 rounds, and as many more as there are of recent rows, of the last 256 such rows, drawn by w - 1.  A light
-    row has shorter steps.  Rows of more than 128 KiB are learned once.
+    row has shorter steps.  Rows of more than 64 KiB are learned once.
 
     Parameters
     ----------
@@ -225,9 +227,10 @@ cdef class Replay:
         """Return the same for a problem with more classes or labels, and more features; class c becomes places[c]."""
         cdef Replay wide = Replay(problem, n_features)
         recent, heavy, *numbers = self.__reduce__()[2]
-        if problem is not self.problem:     # otherwise places are of scores, of which there may be fewer than classes
-            recent, heavy = [(*rows[:4], problem.renumbered(rows[4], places), *rows[5:]) for rows in (recent, heavy)]
-        wide.__setstate__((recent, heavy, *numbers))
+        moved = recent, heavy
+        if problem.d != self.problem.d:     # else there are only more features, and places are of scores
+            moved = [(*rows[:4], problem.renumbered(rows[4], places), *rows[5:]) for rows in moved]
+        wide.__setstate__((*moved, *numbers))
         return wide
 
     def check(self, Problem problem not None, Py_ssize_t n_features):
@@ -241,13 +244,16 @@ cdef class Replay:
             raise ValueError("the rows of the stream that are kept have more features.")
         self.n_features = n_features
 
-    cdef Py_ssize_t keep(self, const View* x, const void* y, double weight, Py_ssize_t t) noexcept nogil:
-        """Keep the row of round t, of a weight relative to the mean; return how many rounds follow; `next` has their rows."""
-        cdef double again = min(MOST_AGAIN, AGAIN / t) if t <= LAST else 0
+    cdef Py_ssize_t keep(self, const View* x, const void* y, double weight, Py_ssize_t t, bint drifts) noexcept nogil:
+        """Keep the row of round t, of a weight relative to the mean; return how many rounds follow; `next` has their rows.
+
+        Where the stream drifts, recent rows are out of date, and none follows.
+        """
+        cdef double again = min(MOST_AGAIN, AGAIN / t) if t <= LAST and not drifts else 0
         cdef Py_ssize_t of_heavy = 0
         self.t, self.number = t, 0
         if t <= LAST:
-            self.recent.keep(x, y, min(weight, 1), 1)
+            self.recent.keep(x, y, HALF * min(weight, 1), 1)
             self.due_of_recent += again
         elif self.recent.n > 0:
             self.recent.clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,10 +44,6 @@ class HeldOut(NamedTuple):
     map: Any = None
     streamed: bool = False
 
-    def itself(self) -> HeldOut:
-        """Return the rows as they are."""
-        return self
-
     def some(self, most: int) -> HeldOut:
         """Return at most so many rows, evenly spaced."""
         n = len(self.scores)
@@ -58,6 +55,54 @@ class HeldOut(NamedTuple):
         return self._replace(scores=self.scores[rows], values=self.values[rows], weight=weight, rounds=rounds)
 
 
+@dataclass(slots=True)  # made for each call, and four times as fast as a frozen one
+class UnseenRows:
+    """The unseen rows of a learner, with the values that are fitted to them.
+
+    After a fit they are the rows that it held out.  In a stream they are the recorded rows up to the last mark, to which values
+    are fitted when a prediction first needs them.
+
+    Parameters
+    ----------
+    problem : Problem
+        The learner's problem.
+    observer : RecentScores or None
+        The record of the learner's last scores.
+    values : dict
+        The values of the last fit, by name, each with the moment and the parameters for which it holds.
+    t : int
+        The learner's rounds.
+    held : HeldOut, default=None
+        The rows that a fit has just held out.
+    """
+
+    problem: Any
+    observer: Any
+    values: dict[str, Any]
+    t: int
+    held: HeldOut | None = None
+
+    @classmethod
+    def of(cls, learner: Learner, values: dict[str, Any] | None) -> UnseenRows:
+        """Return those of a learner, given the values of its last fit."""
+        return cls(learner.problem, learner.observer, values or {}, learner.t)
+
+    def value(self, decision: Decision, fit: Callable[[Any, HeldOut], Any]) -> Any:
+        """Return the value of a decision.
+
+        It is that of the last fit until there are a tenth more rows, and then that of the record, fitted once for each mark.
+        """
+        name, terms, moment = decision.value_name, decision.terms, self.observer.marked_at
+        known = self.values.get(name)
+        if known is not None and known[:2] == (moment, terms):
+            return known[2]
+        if self.held is None:
+            return self.observer.once((name, terms), lambda: fit(self.problem, self.observer.held_out()))
+        value = fit(self.problem, self.held)
+        self.values[name] = moment, terms, value
+        return value
+
+
 class Decision:
     """Decode the scores as they are.
 
@@ -67,6 +112,8 @@ class Decision:
     """
 
     value_name = ""  # if a value is fitted to unseen rows
+    terms: Any = ()  # the parameters on which that value depends
+    _last: tuple[Any, Any] = (None, None)  # what `once_for` was last given, and its result
     needs_scores = False  # whether it is made by scores of unseen rows, such as those that a fit holds out
     on_rows = False  # whether it is fitted to the rows on which a fit was trained
     shifts = False  # whether it subtracts anything from the scores
@@ -94,41 +141,24 @@ class Decision:
         """Return the value fitted to unseen rows; it has the form in which it is saved."""
         return None
 
-    def key(self) -> Any:
-        """Return the parameters on which the fitted value depends."""
-        return ()
+    def value(self, unseen: UnseenRows) -> Any:
+        """Return the value fitted to unseen rows."""
+        return unseen.value(self, self.fit)
 
-    def unseen(self, learner: Learner, held: HeldOut, fitted_decision: Any) -> HeldOut:
-        """Return unseen rows with all that `fit` needs."""
-        return held
-
-    def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
-        """Return the values fitted on held-out rows, by name."""
-        values = {} if self.calibration is None else self.calibration.after_fit(learner, held)
-        if self.value_name:
-            value = self.fit(learner.problem, self.unseen(learner, held, values))
-            values[self.value_name] = (moment_of(learner), self.key(), value)
-        return values
-
-    def value(self, learner: Learner, fitted_decision: Any) -> Any:
-        """Return the present value; it is that of the last fit, until there are a tenth more rows."""
-        observer: Any = learner.observer
-        with learner.lock.reading():
-            known, key = (fitted_decision or {}).get(self.value_name), self.key()
-            if known is not None and known[:2] == (moment_of(learner), key):
-                return known[2]
-            return self.fit_record(learner.problem, observer, lambda held: self.unseen(learner, held, fitted_decision))
-
-    def fit_record(self, problem: Problem, observer: Any, complete: Callable[[HeldOut], HeldOut] = HeldOut.itself) -> Any:
-        """Return the value fitted to the rows on record, once for each mark."""
-        return observer.once((self.value_name, self.key()), lambda: self.fit(problem, complete(observer.held_out())))
+    def once_for(self, given: Any, make: Callable[[Any], Any]) -> Any:
+        """Return make(given), computed once for the same object."""
+        known, result = self._last
+        if known is not given:
+            result = make(given)
+            self._last = given, result
+        return result
 
     def after_rows(self, scores: NDArray, batch: Any) -> dict[str, Any]:
         """Return the values fitted on the training rows; the scores of these rows are given, in their order."""
         return {}
 
-    def now(self, learner: Learner, fitted_decision: Any) -> Decision:
-        """Return the present decision; all fitted and observed values are filled in."""
+    def fitted(self, unseen: UnseenRows) -> Decision:
+        """Return the decision with all fitted and observed values filled in."""
         return self
 
     def shift(self, problem: Problem) -> NDArray | None:
@@ -165,10 +195,15 @@ class Argmax(Decision):
         return None if self.losses_of is None else self.losses_of(predicted, held.values)
 
 
-def moment_of(learner: Learner) -> int:
-    """Return how many rows were recorded at the last mark."""
-    observer: Any = learner.observer
-    return observer.marked_at
+def values_of_fit(decision: Decision, learner: Learner, held: HeldOut) -> dict[str, Any]:
+    """Return the values of a decision and its calibration, fitted to held-out rows; the learner's observer records these."""
+    unseen = UnseenRows(learner.problem, learner.observer, {}, learner.t, held)
+    if decision.calibration is not None:
+        unseen.observer.take(held.scores, held.values, held.weight)
+        decision.calibration.value(unseen)
+    if decision.value_name:
+        decision.value(unseen)
+    return unseen.values
 
 
 def losses_by_table(costs: NDArray, predicted: NDArray, values: NDArray) -> NDArray:

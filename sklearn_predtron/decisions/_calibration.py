@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._core.learner import Learner, Observer
+from sklearn_predtron._core.learner import Observer
 from sklearn_predtron._core.problem import Problem
-from sklearn_predtron.decisions._base import Decision, HeldOut
+from sklearn_predtron.decisions._base import Decision, HeldOut, UnseenRows
 from sklearn_predtron.decisions._calibration_curves import (
     BEYOND_LIMITS,
     LEAD,
@@ -364,13 +364,9 @@ class BinaryScores(NamedTuple):
         """Return the input of the calibration map, of shape (n, 1): <v, t> / h."""
         return score_of_second(problem, scores)
 
-    def fitted(self, scores: NDArray, labels: NDArray, weight: NDArray, smoothing: float, *, stream: bool) -> Any:
+    def fit_map(self, scores: NDArray, labels: NDArray, weight: NDArray, smoothing: float, *, stream: bool) -> Any:
         """Return the map of rows."""
         return fit_two(scores, labels[:, 0] == 1, weight, smoothing)
-
-    def restored(self, parameters: Any) -> Any:
-        """Return the map that was saved."""
-        return CurveMap(*map(np.asarray, parameters))
 
     def probabilities(self, found: Any, scores: NDArray) -> NDArray:
         """Return the probabilities of both, of shape (n, 2)."""
@@ -414,17 +410,10 @@ class ClassScores(NamedTuple):
         """Return the decoded scores of the classes, of shape (n, k)."""
         return np.ascontiguousarray(problem.decision(np.ascontiguousarray(scores)))
 
-    def fitted(self, scores: NDArray, labels: NDArray, weight: NDArray, smoothing: float, *, stream: bool) -> Any:
+    def fit_map(self, scores: NDArray, labels: NDArray, weight: NDArray, smoothing: float, *, stream: bool) -> Any:
         """Return the map of rows; in streams, which have learned less, without a matrix."""
         fit = fit_ranks if self.ranked else fit_classes
         return fit(scores, labels[:, 0], self.k, weight, smoothing, matrix=not stream)
-
-    def restored(self, parameters: Any) -> Any:
-        """Return the map that was saved."""
-        if not self.ranked:
-            return ClassMap(*parameters)
-        scale, curves, limits, classes = parameters
-        return RankMap(scale, curves, limits, ClassMap(*classes))
 
     def probabilities(self, found: Any, scores: NDArray) -> NDArray:
         """Return the probabilities, of shape (n, k)."""
@@ -459,13 +448,9 @@ class LabelScores(NamedTuple):
         """Return the scores as they are."""
         return scores
 
-    def fitted(self, scores: NDArray, labels: NDArray, weight: NDArray, smoothing: float, *, stream: bool) -> Any:
+    def fit_map(self, scores: NDArray, labels: NDArray, weight: NDArray, smoothing: float, *, stream: bool) -> Any:
         """Return the map of rows."""
         return fit_labels(scores, labels, weight, smoothing)
-
-    def restored(self, parameters: Any) -> Any:
-        """Return the map that was saved."""
-        return CurveMap(*map(np.asarray, parameters))
 
     def probabilities(self, found: Any, scores: NDArray) -> NDArray:
         """Return the probability of each label, of shape (n, m)."""
@@ -535,83 +520,49 @@ class Calibration(Decision):
     value_name, needs_scores = "map", True
 
     def __init__(self, of: Any, smoothing: float = SMOOTHING, *, agrees: bool = False):
-        self.of, self.smoothing, self.agrees = of, smoothing, agrees
-        self._last: tuple[Any, Any] = (None, None)  # the map that was saved, and what it was made
-        self._calibrated: Calibrated | None = None  # by the last map
+        self.of, self.agrees, self.smoothing, self.terms = of, agrees, smoothing, smoothing
 
     def observer(self, problem: Problem, present: Observer | None, kind: type[RecentScores] = RecentScores) -> Any:
         """Return the record of the last scores, of a kind."""
         kept = present if isinstance(present, kind) and present.kind == self.of.kind else None
         return kind(problem, self.of.kind) if kept is None else kept
 
-    def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
-        """Record the held-out rows, and return the map fitted on them."""
-        observer: Any = learner.observer
-        observer.take(held.scores, held.values, held.weight)
-        return super().after_fit(learner, held)
-
-    def key(self) -> float:
-        """Return the smoothing."""
-        return self.smoothing
-
     def fit(self, problem: Any, held: HeldOut) -> Any:
-        """Return the parameters of the map of unseen rows."""
-        return unnamed(self.map_of(problem, held))
-
-    def map_of(self, problem: Any, held: HeldOut) -> Any:
         """Return the calibration map of unseen rows."""
         if held.map is not None:
             return held.map
         weight = np.ones(len(held.scores)) if held.weight is None else held.weight
-        return self.of.fitted(self.of.scores(problem, held.scores), held.values, weight, self.smoothing, stream=held.streamed)
+        return self.of.fit_map(self.of.scores(problem, held.scores), held.values, weight, self.smoothing, stream=held.streamed)
 
     def validation_losses(self, problem: Any, held: HeldOut) -> tuple[NDArray, HeldOut]:
         """Return the log loss of each held-out row, and the rows with their map; the map has no matrix."""
-        held = held._replace(map=self.map_of(problem, held._replace(map=None, streamed=True)))
+        held = held._replace(map=self.fit(problem, held._replace(map=None, streamed=True)))
         return self.log_losses(problem, held), held
 
     def log_losses(self, problem: Any, held: HeldOut) -> NDArray:
         """Return the log loss of each held-out row by their map."""
         return self.of.log_losses(self.of.probabilities(held.map, self.of.scores(problem, held.scores)), held.values)
 
-    def now(self, learner: Learner, fitted_decision: Any) -> Calibrated:
-        """Return the present calibration map; it is the same object for the same one."""
-        self.check_known(learner)
-        found, known = self.restored(self.value(learner, fitted_decision)), self._calibrated
-        if known is None or known.map is not found:
-            known = self._calibrated = Calibrated(self.of, found, agrees=self.agrees)
-        return known
+    def map(self, unseen: UnseenRows) -> Any:
+        """Return the present calibration map; it is the same object until another one is fitted."""
+        self.check_known(unseen.observer)
+        return self.value(unseen)
 
-    def check_known(self, learner: Learner) -> None:
+    def fitted(self, unseen: UnseenRows) -> Calibrated:
+        """Return the probabilities by the present calibration map; they are the same object for the same map."""
+        return self.once_for(self.map(unseen), lambda found: Calibrated(self.of, found, agrees=self.agrees))
+
+    def check_known(self, observer: Any) -> None:
         """Raise ValueError if no scores of unseen rows are known."""
-        if not self.knows(learner):
+        if not self.knows(observer):
             raise ValueError(
                 "predict_proba needs scores of held-out rows, and there are none: call fit with another "
                 "decision than 'learned', or continue with partial_fit."
             )
 
-    def knows(self, learner: Learner) -> bool:
-        """Return whether scores of unseen rows are known."""
-        observer: Any = learner.observer
+    def knows(self, observer: Any) -> bool:
+        """Return whether scores of unseen rows are known, by their record."""
         return isinstance(observer, RecentScores) and observer.kind == self.of.kind and observer.marked_at > 0
-
-    def map(self, learner: Learner, fitted_decision: Any) -> Any:
-        """Return the present calibration map; None if no scores are known."""
-        if not self.knows(learner):
-            return None
-        return self.restored(self.value(learner, fitted_decision))
-
-    def map_of_record(self, problem: Any, observer: RecentScores) -> Any:
-        """Return the calibration map of the rows on record."""
-        return self.restored(self.fit_record(problem, observer))
-
-    def restored(self, value: Any) -> Any:
-        """Return the map of saved parameters; it is the same object for the same ones."""
-        saved, found = self._last
-        if saved is not value:
-            found = self.of.restored(value)
-            self._last = value, found
-        return found
 
 
 class Calibrated(Decision):
@@ -629,17 +580,11 @@ class Calibrated(Decision):
 
     def __init__(self, of: Any, map: Any, *, agrees: bool):
         self.of, self.map, self.agrees = of, map, agrees
-        self._last: tuple[Any, Any] = (None, None)  # a problem, and the function from its scores to probabilities
 
     def predict(self, problem: Any, scores: NDArray) -> NDArray:
         """Return the probabilities."""
-        known, predictor = self._last
-        if known is not problem:
-            predictor = self.of.predictor(problem, self.map, agrees=self.agrees)
-            self._last = problem, predictor
-        return predictor(scores)
+        return self.once_for(problem, self.predictor)(scores)
 
-
-def unnamed(found: Any) -> Any:
-    """Return the parameters of a calibration map as plain tuples, the form in which it is saved."""
-    return tuple(map(unnamed, found)) if isinstance(found, tuple) else found
+    def predictor(self, problem: Any) -> Callable[[NDArray], NDArray]:
+        """Return the function from a problem's scores to probabilities."""
+        return self.of.predictor(problem, self.map, agrees=self.agrees)

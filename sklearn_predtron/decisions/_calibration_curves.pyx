@@ -1,5 +1,6 @@
 """Likelihoods and probabilities of calibration maps; the bits of a row depend on no other row."""
 from libc.math cimport INFINITY, exp, fabs, log, log1p, sqrt
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -11,11 +12,7 @@ cdef double BEYOND = BEYOND_LIMITS, LEAD_OF_PREDICTED = LEAD
 cdef enum:
     NEWTON_STEPS = 50
     HALVINGS = 20
-
-
-cdef inline double softplus(double z) noexcept nogil:
-    """log(1 + e^z)."""
-    return z + log1p(exp(-z)) if z > 0 else log1p(exp(z))
+    BLOCK = 64          # scores
 
 
 cdef inline double logistic(double z) noexcept nogil:
@@ -61,16 +58,52 @@ cdef inline double curve(const double* b, double s) noexcept nogil:
     return b[0] + b[1] * s + b[2] * fabs(s)
 
 
-cdef double penalised(const double* b, const double[::1] s, const double[::1] on, const double[::1] off, const double[::1] mean,
-                      const double[::1] ridge) noexcept nogil:
-    """Minus the log-likelihood, with the ridge."""
-    cdef Py_ssize_t i
-    cdef double z, value = 0
-    for i in range(s.shape[0]):
-        z = curve(b, s[i])
-        value += (on[i] + off[i]) * softplus(z) - on[i] * z
+cdef double derivatives(const double* b, const double[::1] s, const double[::1] on, const double[::1] off,
+                        const double[::1] mean, const double[::1] ridge, int side, double* g, double[3][3] H) noexcept nogil:
+    """Fill in the slopes and the curvatures of minus the log-likelihood with the ridge, and return it.
+
+    All three need the same exponential of each score.  Those of a block of scores are computed before any sum, because calls of
+    other functions would move the sums out of the registers.
+    """
+    cdef double[BLOCK] z
+    cdef double[BLOCK] e
+    cdef double[BLOCK] log_of_both
+    cdef double s_i, on_i, both, p, residual, curvature, first, second, value = 0
+    cdef double g_0, g_1, g_2, H_00, H_10, H_11, H_20, H_21, H_22
+    cdef Py_ssize_t i, n, begin, block
+    g_0, g_1, g_2 = ridge[0] * (b[0] - mean[0]), ridge[1] * (b[1] - mean[1]), ridge[2] * (b[2] - mean[2])
+    H_00, H_11, H_22, H_10, H_20, H_21 = ridge[0] + 1e-9, ridge[1] + 1e-9, ridge[2] + 1e-9, 0, 0, 0
+    if side:
+        g_1 += side * g_2
+        H_11 += ridge[2]
+    for block in range((s.shape[0] + BLOCK - 1) // BLOCK):
+        begin = block * BLOCK
+        n = min(BLOCK, s.shape[0] - begin)
+        for i in range(n):
+            z[i] = curve(b, s[begin + i])
+            e[i] = exp(-fabs(z[i]))
+        for i in range(n):
+            log_of_both[i] = log1p(e[i])
+        for i in range(n):
+            s_i, on_i, both = s[begin + i], on[begin + i], on[begin + i] + off[begin + i]
+            p = (1 if z[i] >= 0 else e[i]) / (1 + e[i])
+            value += both * (max(z[i], 0) + log_of_both[i]) - on_i * z[i]
+            residual = both * p - on_i
+            curvature = both * p * (1 - p)
+            first, second = s_i + side * fabs(s_i), fabs(s_i)
+            g_0 += residual
+            g_1 += residual * first
+            g_2 += residual * second
+            H_00 += curvature
+            H_10 += curvature * first
+            H_11 += curvature * first * first
+            H_20 += curvature * second
+            H_21 += curvature * second * first
+            H_22 += curvature * second * second
     for i in range(3):
         value += ridge[i] * (b[i] - mean[i]) * (b[i] - mean[i]) / 2
+    g[0], g[1], g[2] = g_0, g_1, g_2
+    H[0][0], H[1][0], H[1][1], H[2][0], H[2][1], H[2][2] = H_00, H_10, H_11, H_20, H_21, H_22
     return value
 
 
@@ -99,29 +132,13 @@ cdef double newton(double* b, const double[::1] s, const double[::1] on, const d
     With a side (1 above 0, -1 below) two numbers are free, and the slope of the other side stays.
     """
     cdef double[3] other
-    cdef double[3] f
     cdef double[3] g
+    cdef double[3] g_other
     cdef double[3][3] H
-    cdef double found, p, residual, curvature, step, value = penalised(b, s, on, off, mean, ridge)
-    cdef Py_ssize_t i, _step
-    cdef int j, k, _halving
+    cdef double[3][3] H_other
+    cdef double found, step, value = derivatives(b, s, on, off, mean, ridge, side, g, H)
+    cdef int j, _step, _halving
     for _step in range(NEWTON_STEPS):
-        for j in range(3):
-            g[j] = ridge[j] * (b[j] - mean[j])
-            for k in range(3):
-                H[j][k] = ridge[j] + 1e-9 if j == k else 0
-        if side:
-            g[1] += side * g[2]
-            H[1][1] += ridge[2]
-        for i in range(s.shape[0]):
-            p = logistic(curve(b, s[i]))
-            residual = (on[i] + off[i]) * p - on[i]
-            curvature = (on[i] + off[i]) * p * (1 - p)
-            f[0], f[1], f[2] = 1, s[i] + side * fabs(s[i]), fabs(s[i])
-            for j in range(n):
-                g[j] += residual * f[j]
-                for k in range(j + 1):
-                    H[j][k] += curvature * f[j] * f[k]
         solve(H, g, n)
         step = 1
         for _halving in range(HALVINGS):
@@ -129,16 +146,17 @@ cdef double newton(double* b, const double[::1] s, const double[::1] on, const d
                 other[j] = b[j] - step * g[j] if j < n else b[j]
             if side:
                 other[2] -= side * step * g[1]
-            found = penalised(other, s, on, off, mean, ridge)
+            found = derivatives(other, s, on, off, mean, ridge, side, g_other, H_other)
             if found <= value:
                 break
             step /= 2
         if not found <= value:
             break
-        for j in range(3):
-            b[j] = other[j]
+        memcpy(b, other, sizeof(other))
         if value - found < 1e-8 * (1 + fabs(value)):
             return found
+        memcpy(g, g_other, sizeof(g))
+        memcpy(H, H_other, sizeof(H))
         value = found
     return value
 

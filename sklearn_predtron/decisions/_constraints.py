@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.special import bdtr
 
-from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._support.numbers import real_number
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
-from sklearn_predtron.decisions._base import Decision, HeldOut
+from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut, UnseenRows
 from sklearn_predtron.decisions._calibration import LARGEST_ODDS
 from sklearn_predtron.decisions._expected_cost import OfProbabilities
 from sklearn_predtron.decisions._expected_values import least_expected, switches
@@ -429,10 +428,6 @@ class Constrained(OfProbabilities):
         decided = self.base.with_tables(self.solved(problem, held)[0]).predictions_for(problem, held)
         return self.base.losses_of(decided, held)
 
-    def key(self) -> Any:
-        """Return the costs, the confidence and the bounds."""
-        return self.terms
-
     def fit(self, problem: Any, held: HeldOut) -> tuple[Any, ...]:
         """Return the costs by which to decide, and the bounds' results.
 
@@ -458,15 +453,15 @@ class Constrained(OfProbabilities):
             found.append((outcome.kept, round(outcome.rows[0]), outcome.values[0], p))
         return found
 
-    def tables(self, learner: Learner, fitted_decision: Any) -> list[NDArray]:
+    def tables(self, unseen: UnseenRows) -> list[NDArray]:
         """Return the present tables of costs by which to decide."""
         tables = self.base.tables()
-        costs = np.split(np.array(self.value(learner, fitted_decision)[0]), len(tables))
+        costs = np.split(np.array(self.value(unseen)[0]), len(tables))
         return [part.reshape(tables[0].shape) for part in costs]
 
-    def reached(self, learner: Learner, fitted_decision: Any) -> tuple[PromiseResult, ...]:
+    def reached(self, unseen: UnseenRows) -> tuple[PromiseResult, ...]:
         """Return each bound with its result; the rows are those that chose the costs."""
-        results = self.value(learner, fitted_decision)[1]
+        results = self.value(unseen)[1]
         promises = [promise for given in self.given.values() for promise in given]
         return tuple(PromiseResult(promise, *result) for promise, result in zip(promises, results, strict=True))
 
@@ -484,23 +479,18 @@ class Constrained(OfProbabilities):
             f"{', '.join(reached)}.  It takes wider bounds, more rows or a better model."
         )
 
-    def now(self, learner: Learner, fitted_decision: Any) -> Decision:
-        """Return the decision by the present map and costs."""
-        if learner.t == 0:
-            return super().now(learner, fitted_decision)
-        with learner.lock.reading():
-            found, (known, decision) = self.calibration.now(learner, fitted_decision).map, self._last
-            if known is not found:
-                decision = self.base.with_tables(self.tables(learner, fitted_decision)).by(found)
-                self._last = found, decision
-        return decision
+    def fitted(self, unseen: UnseenRows) -> Decision:
+        """Return the decision by the present map and costs; before the first round the scores are decoded as they are."""
+        if unseen.t == 0:
+            return PLAIN
+        return self.once_for(self.calibration.map(unseen), lambda found: self.base.with_tables(self.tables(unseen)).by(found))
 
 
-def reached_bounds(learner: Learner, decision: Decision, fitted_decision: Any) -> tuple[PromiseResult, ...]:
+def reached_bounds(decision: Decision, unseen: UnseenRows) -> tuple[PromiseResult, ...]:
     """Return each bound with its value on held-out rows; raise AttributeError if the decision has no bounds."""
     if not isinstance(decision, Constrained):
         raise AttributeError("bounds_ exists after fit, with decision=ExpectedCost(subject_to=[...]).")
-    return decision.reached(learner, fitted_decision)
+    return decision.reached(unseen)
 
 
 def check_no_bounds(decision: Any) -> None:

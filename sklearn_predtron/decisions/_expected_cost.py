@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._core.learner import Learner
-from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut, losses_by_table
+from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut, UnseenRows, losses_by_table
 from sklearn_predtron.decisions._calibration import LARGEST_ODDS
 from sklearn_predtron.decisions._expected_values import least_expected, least_expected_costs, most_expected
 from sklearn_predtron.decisions._fixed_threshold import CutAt
@@ -32,25 +31,21 @@ class OfProbabilities(Decision):
 
     def __init__(self, calibration: Any, *, or_decoded: bool = False):
         self.calibration, self.or_decoded = calibration, or_decoded
-        self._last: tuple[Any, Any] = (None, PLAIN)  # a map, and the decision by it
 
-    def now(self, learner: Learner, fitted_decision: Any) -> Decision:
+    def fitted(self, unseen: UnseenRows) -> Decision:
         """Return the decision by the present map; before the first round the scores are decoded as they are."""
-        if learner.t == 0 or (self.or_decoded and not self.calibration.knows(learner)):
+        if unseen.t == 0 or (self.or_decoded and not self.calibration.knows(unseen.observer)):
             return PLAIN
-        found, (known, decision) = self.calibration.now(learner, fitted_decision).map, self._last
-        if known is not found:
-            decision = self.by(found)
-            self._last = found, decision
-        return decision
+        return self.once_for(self.calibration.map(unseen), self.by)
 
     def by(self, found: Any) -> Decision:
         """Return the decision by a map."""
         return self
 
-    def unseen(self, learner: Learner, held: HeldOut, fitted_decision: Any) -> HeldOut:
-        """Return unseen rows with the present calibration map."""
-        return held._replace(map=self.calibration.now(learner, fitted_decision).map)
+    def value(self, unseen: UnseenRows) -> Any:
+        """Return the value fitted to unseen rows and their calibration map."""
+        found = self.calibration.map(unseen)
+        return unseen.value(self, lambda problem, held: self.fit(problem, held._replace(map=found)))
 
     def predictions_for(self, problem: Any, held: HeldOut) -> NDArray:
         """Return the predictions for held-out rows by their map."""
@@ -226,11 +221,7 @@ class BestOfTwo(OfProbabilities):
 
     def __init__(self, calibration: Any, plug_in: Any, loss: Loss):
         super().__init__(calibration)
-        self.plug_in, self.loss = plug_in, loss
-
-    def key(self) -> tuple[float, ...]:
-        """Return the parameters of the measure."""
-        return tuple(map(float, self.plug_in))
+        self.plug_in, self.loss, self.terms = plug_in, loss, tuple(map(float, plug_in))
 
     def fit(self, problem: Any, held: HeldOut) -> bool:
         """Return whether the plug-in rule loses less on unseen rows than the decoded scores."""
@@ -250,13 +241,11 @@ class BestOfTwo(OfProbabilities):
         plugged_in, decoded = self.both(problem, held)
         return self.losses(plugged_in if self.fit(problem, held) else decoded, held)
 
-    def now(self, learner: Learner, fitted_decision: Any) -> Decision:
+    def fitted(self, unseen: UnseenRows) -> Decision:
         """Return the better one of this moment."""
-        if learner.t == 0:
+        if unseen.t == 0 or not self.value(unseen):
             return PLAIN
-        with learner.lock.reading():
-            found = self.calibration.now(learner, fitted_decision).map
-            return BySets(found, self.plug_in) if self.value(learner, fitted_decision) else PLAIN
+        return BySets(self.calibration.map(unseen), self.plug_in)
 
 
 class BySets(Decision):

@@ -28,12 +28,7 @@ class CutAt(Decision):
     def __init__(self, of: Any, cuts: NDArray, calibration: Any = None):
         self.of, self.cuts, self.calibration = of, cuts, calibration
         self.needs_scores = calibration is not None
-        self._last: tuple[Any, Any] = (None, None)  # a problem, and the offsets of its scores
 
     def shift(self, problem: Problem) -> NDArray:
         """Return the offsets to subtract from the scores."""
-        known, shift = self._last
-        if known is not problem:
-            shift = self.of.shift(problem, self.cuts)
-            self._last = problem, shift
-        return shift
+        return self.once_for(problem, lambda problem: self.of.shift(problem, self.cuts))

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._core.learner import Learner, Observer
+from sklearn_predtron._core.learner import Observer
 from sklearn_predtron._core.problem import Problem
-from sklearn_predtron.decisions._base import Decision
+from sklearn_predtron.decisions._base import Decision, UnseenRows
 from sklearn_predtron.decisions._calibration import Calibration
 from sklearn_predtron.decisions._recent_scores import RecentScores
 from sklearn_predtron.decisions._reject_at_risk import RejectAbove
@@ -35,7 +35,7 @@ class RejectAtRate(RejectAbove):
 
     def __init__(self, calibration: Calibration, costs: NDArray, rate: float, weights: NDArray | None = None):
         super().__init__(calibration, costs, weights)
-        self.rate, self._last = rate, (None, None)  # a map, and the costs of the recorded rows under it
+        self.rate = rate
 
     def observer(self, problem: Problem, present: Observer | None) -> Observer:
         """Return the record of the last scores; it also tracks the abstained rows."""
@@ -45,31 +45,22 @@ class RejectAtRate(RejectAbove):
         own.rule = self
         return own
 
-    def now(self, learner: Learner, fitted_decision: Any) -> Decision:
+    def fitted(self, unseen: UnseenRows) -> Decision:
         """Return the decision by map and past abstentions."""
-        observer: Any = learner.observer
-        with learner.lock.reading():
-            found = self.calibration.now(learner, fitted_decision).map
-            known, level = self.sorted_costs(observer, found), self.rate
-            if isinstance(observer, RejectionTracker):
-                level += observer.up_to_now(self)[0]
+        found = self.calibration.map(unseen)
+        known, level = self.sorted_costs(unseen.observer, found), self.rate
+        if isinstance(unseen.observer, RejectionTracker):
+            level += unseen.observer.up_to_now(self)[0]
         return self.answering(found, threshold_of(known, level, 2 * float(self.costs.max())))
 
-    def map_of_record(self, observer: Any) -> Any:
-        """Return the map of rounds before the last mark."""
-        return self.calibration.map_of_record(observer.problem, observer)
-
-    def on_record(self, observer: Any) -> NDArray:
-        """Return the lowest expected costs on record; they are those of the rows up to the last mark, in ascending order."""
-        return self.sorted_costs(observer, self.map_of_record(observer))
+    def costs_since(self, observer: Any, scores: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the lowest expected costs on record and those of rows since the last mark, by the map of the record."""
+        found = self.calibration.value(UnseenRows(observer.problem, observer, {}, observer.recorded))
+        return self.sorted_costs(observer, found), self.least_costs(observer.problem, found, scores)
 
     def sorted_costs(self, observer: Any, found: Any) -> NDArray:
-        """Return the same, computed once for each map."""
-        known, costs = self._last
-        if known is not found:
-            costs = np.sort(self.least_costs(observer.problem, found, observer.marked()[0]))
-            self._last = found, costs
-        return costs
+        """Return the lowest expected costs of the rows up to the last mark, in ascending order, once for each map."""
+        return self.once_for(found, lambda found: np.sort(self.least_costs(observer.problem, found, observer.marked()[0])))
 
     def least_costs(self, problem: Any, found: Any, scores: NDArray) -> NDArray:
         """Return the lowest expected cost of each row; probabilities are those of a calibration map."""

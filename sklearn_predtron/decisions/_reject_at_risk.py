@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._support.warning import warn
-from sklearn_predtron.decisions._base import Decision
+from sklearn_predtron.decisions._base import Decision, UnseenRows
 from sklearn_predtron.decisions._expected_cost import AnswerUpTo, ByCosts, LeastCost
 from sklearn_predtron.decisions._expected_values import least_expected_costs
 from sklearn_predtron.decisions._promises import (
@@ -209,63 +208,47 @@ class CertifiedReject(RejectAbove):
     ):
         super().__init__(calibration, costs, weights)
         self.promises, self.confidence, self.name = promises, confidence, name
-        self._estimated: tuple[Any, Any] = (None, None)  # a map, and the limits by the recorded rows under it
-        self._decided: tuple[Any, Any, Any, Any] = (None, None, None, None)  # round, certificate, map, and the decision by them
 
-    def now(self, learner: Learner, fitted_decision: Any) -> Decision:
+    def fitted(self, unseen: UnseenRows) -> Decision:
         """Return the certified decision, or before `certify` that of the recorded rows; a certificate that lapsed is an error."""
-        saved = fitted_decision or {}
-        map, certificate = self.calibration.now(learner, fitted_decision).map, saved.get("certificate")
-        t, known, by, decision = self._decided
-        if t != learner.t or by is not map or known is not certificate or (certificate is None and "certificate" in saved):
-            found = self.found(learner, fitted_decision)
-            limits = self.estimated(learner, saved, map) if found is None else np.asarray(found[-1])
-            decision = AnswerUpTo(self.calibration.of, map, self.costs, limits)
-            self._decided = learner.t, certificate, map, decision
-        return decision
+        map, certificate = self.calibration.map(unseen), self.found(unseen)
+        limits = self.estimated(unseen, map) if certificate is None else np.asarray(certificate[-1])
+        return AnswerUpTo(self.calibration.of, map, self.costs, limits)
 
-    def found(self, learner: Learner, fitted_decision: Any) -> Any:
+    def found(self, unseen: UnseenRows) -> Any:
         """Return the saved certificate of the present model, or None."""
-        known = (fitted_decision or {}).get("certificate")
-        if known is None or known[0] != learner.t:
-            return None
-        same = known[1] == self.calibration.smoothing and np.array_equal(known[2], self.costs.ravel())
-        return known if same and known[3:5] == (self.confidence, tuple(one.terms for one in self.promises)) else None
+        known = unseen.values.get("certificate")
+        return known if known is not None and known[0] == unseen.t and self.once_for(known, self.certified_by) else None
 
-    def estimated(self, learner: Learner, fitted_decision: dict[str, Any], map: Any) -> NDArray:
+    def certified_by(self, saved: Any) -> bool:
+        """Return whether a saved certificate is of this decision."""
+        same = saved[1] == self.calibration.smoothing and np.array_equal(saved[2], self.costs.ravel())
+        return same and saved[3:5] == (self.confidence, tuple(one.terms for one in self.promises))
+
+    def estimated(self, unseen: UnseenRows, map: Any) -> NDArray:
         """Return the limits by the recorded rows, if `certify` was never called."""
-        observer: Any = learner.observer
-        if "certificate" in fitted_decision:
+        if "certificate" in unseen.values:
             raise ValueError(
                 f"{self.name} needs a certificate from held-out rows: call certify(X, y) again after more training or a change "
                 "of loss, decision or reject."
             )
-        if fitted_decision.get("first_epoch", -1) == getattr(observer, "recorded", None):
+        if unseen.values.get("first_epoch") == unseen.observer.recorded:
             raise ValueError(
                 f"{self.name} needs scores of held-out rows, and cv=0 with several epochs has none.  Call fit with cv=None or "
                 "max_iter=1, or continue with partial_fit."
             )
-        known, limits = self._estimated
-        if known is not map:
-            rows = self.recorded(learner, map)
-            limits, _ = self.tested(self.promises, rows, rows)
-            self._estimated = map, limits
-        return limits
+        return self.once_for(map, lambda map: self.tested(self.promises, *[self.recorded(unseen, map)] * 2)[0])
 
-    def recorded(self, learner: Learner, map: Any) -> EvaluatedRows:
+    def recorded(self, unseen: UnseenRows, map: Any) -> EvaluatedRows:
         """Return the recorded rows."""
-        observer: Any = learner.observer
-        with learner.lock.reading():
-            scores, labels, _, _ = observer.marked()
-        of = self.calibration.of
-        probabilities = of.probabilities(map, of.scores(learner.problem, scores.astype(np.float64)))
+        (scores, labels, _, _), of = unseen.observer.marked(), self.calibration.of
+        probabilities = of.probabilities(map, of.scores(unseen.problem, scores.astype(np.float64)))
         best, cost = least_expected_costs(probabilities, self.costs)
         return EvaluatedRows(best, cost, labels[:, 0])
 
     def certified(
         self,
-        learner: Learner,
-        fitted_decision: Any,
+        unseen: UnseenRows,
         probabilities: NDArray,
         codes: NDArray,
         promises: tuple[EncodedPromise, ...] | None = None,
@@ -273,26 +256,25 @@ class CertifiedReject(RejectAbove):
     ) -> tuple[Any, ...]:
         """Return the certificate fitted on held-out rows, as it is saved; their probabilities, classes and groups are given."""
         promises = self.promises if promises is None else promises
-        rows, recorded = self.evaluated(learner, fitted_decision, probabilities, codes, groups)
+        rows, recorded = self.evaluated(unseen, probabilities, codes, groups)
         limits, results = self.tested(promises, rows, recorded)
         n_answered = int((rows.cost <= limits[rows.best]).sum())
         promised = tuple(one.terms for one in self.promises)
-        terms = learner.t, self.calibration.smoothing, self.costs.ravel(), self.confidence, promised
+        terms = unseen.t, self.calibration.smoothing, self.costs.ravel(), self.confidence, promised
         return *terms, len(codes), n_answered, results, limits
 
     def evaluated(
-        self, learner: Learner, fitted_decision: Any, probabilities: NDArray, codes: NDArray, groups: list[Any] | None
+        self, unseen: UnseenRows, probabilities: NDArray, codes: NDArray, groups: list[Any] | None
     ) -> tuple[EvaluatedRows, EvaluatedRows]:
         """Return held-out rows in random order, and the recorded rows."""
-        recorded = self.recorded(learner, self.calibration.now(learner, fitted_decision).map)
+        recorded = self.recorded(unseen, self.calibration.map(unseen))
         drawn = np.random.default_rng(0).permutation(len(codes))  # bets are in the order of rows, which may be sorted
         best, cost = least_expected_costs(probabilities[drawn], self.costs)
         return EvaluatedRows(best, cost, codes[drawn], None if groups is None else [groups[i] for i in drawn]), recorded
 
     def supported(
         self,
-        learner: Learner,
-        fitted_decision: Any,
+        unseen: UnseenRows,
         probabilities: NDArray,
         codes: NDArray,
         promise: EncodedPromise,
@@ -302,7 +284,7 @@ class CertifiedReject(RejectAbove):
 
         It is about the strictest bound that they show without the other promises.
         """
-        rows, recorded = self.evaluated(learner, fitted_decision, probabilities, codes, groups)
+        rows, recorded = self.evaluated(unseen, probabilities, codes, groups)
         broken, largest, _ = bound_of(promise, self.costs)
         shown, found = NEARLY_ALL * largest, None
         for bound in (shown, *[None] * STEPS_TO_BOUND):

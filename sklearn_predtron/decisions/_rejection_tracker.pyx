@@ -77,8 +77,7 @@ cdef class RejectionTracker(RecentScores):
         if since == 0 or rule is None or self.marked_at in (0, self.of_fit):
             return self.correction, self.followed, self.asked
         rate = rule.rate
-        known = rule.on_record(self)
-        least = rule.least_costs(self.problem, rule.map_of_record(self), self.last_scores(since))
+        known, least = rule.costs_since(self, self.last_scores(since))
         n = known.shape[0]
         for i in range(since):
             level = rate + correction

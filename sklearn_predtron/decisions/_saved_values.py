@@ -1,12 +1,31 @@
-"""Checks of the saved values of a decision; they come before anything is built from the values."""
+"""The saved form of decisions, and its checks, which come before anything is built from saved values.
+
+A model keeps the values that its decision was fitted to.  A model file also has the fitted decision itself for predictors:
+building it again would take the parameters and, for the map of a stream, SciPy.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sklearn_predtron._core.state import accept, between, count, flag, length_of, real, reals, shown, whole
+from sklearn_predtron._core.state import accept, array, between, count, flag, length_of, real, reals, shown, whole
+from sklearn_predtron.decisions._base import PLAIN, Argmax, Decision
+from sklearn_predtron.decisions._calibration import (
+    BinaryScores,
+    Calibrated,
+    ClassMap,
+    ClassScores,
+    CurveMap,
+    LabelScores,
+    RankMap,
+    SignScores,
+)
+from sklearn_predtron.decisions._expected_cost import AnswerUpTo, ByCosts, BySets, MostExpected, MostProbable
+from sklearn_predtron.decisions._fixed_threshold import CutAt
 from sklearn_predtron.decisions._measures import CONDITIONS
 
 LEAST = 5e-324  # above 0
@@ -25,13 +44,20 @@ def checked_values(fitted_decision: Any, problem: Any) -> Any:
         raise ValueError(f"The saved model is damaged: {error}.") from None
 
 
+def saved_values(fitted: Any) -> Any:
+    """Return the fitted values of a decision as they are saved, with plain tuples instead of maps."""
+    if isinstance(fitted, dict):
+        return {name: saved_values(value) for name, value in fitted.items()}
+    return tuple(map(saved_values, fitted)) if isinstance(fitted, tuple) else fitted
+
+
 def is_list(value: Any, n: int | None = None) -> bool:
     """Return whether a value is a sequence of n; any number of values will do if n is not given."""
     return isinstance(value, (tuple, list)) and n in (None, len(value))
 
 
 def checked_map(value: Any, problem: Any) -> Any:
-    """Return the moment, smoothing and parameters of a map; the parameters are curves, a map of classes, or both for ranks."""
+    """Return the moment, the smoothing and the map; its parameters are curves, a map of classes, or both for ranks."""
     parts: Any = value[2] if is_list(value, 3) else ()
     n = len(parts) if is_list(parts) else 0
     if n not in (3, 4, 5, 6):
@@ -41,12 +67,13 @@ def checked_map(value: Any, problem: Any) -> Any:
     return moment, smoothing, checked(parts, problem)
 
 
-def checked_curves(parts: Any, problem: Any) -> Any:
-    """Return the curves of one or of all scores."""
+def checked_curves(parts: Any, problem: Any) -> CurveMap:
+    """Return the map of one or of all scores."""
     m = length_of(parts, 0)
     if m not in (1, problem.d):
         raise ValueError(f"there are {m} curves, and {problem.d} scores")
-    return with_floor(rising_curves(accept(parts, (reals(m, least=LEAST), reals(m, 3), reals(m, 2), reals(m, least=0)))), 2)
+    pattern = reals(m, least=LEAST), reals(m, 3), reals(m, 2), reals(m, least=0)
+    return CurveMap(*with_floor(rising_curves(accept(parts, pattern)), 2))
 
 
 def with_floor(parts: Any, k: int) -> Any:
@@ -68,7 +95,7 @@ def rising_curves(parts: Any) -> Any:
     return parts
 
 
-def checked_classes(parts: Any, problem: Any) -> Any:
+def checked_classes(parts: Any, problem: Any) -> ClassMap:
     """Return the map of classes; a code for rejections is not one of them."""
     most = getattr(problem, "k", 0)
     k = length_of(parts, 0)
@@ -76,14 +103,15 @@ def checked_classes(parts: Any, problem: Any) -> Any:
     if k != most or n not in (1 + k, 1 + k + k * k):
         raise ValueError(f"a map of {k} classes has {n} numbers")
     pattern = reals(k), between(LEAST, LARGEST), between(0, LARGEST), whole(k, k), reals(n), between(0, 1)
-    return with_floor(accept(parts, pattern), k)
+    return ClassMap(*with_floor(accept(parts, pattern), k))
 
 
-def checked_ranks(parts: Any, problem: Any) -> Any:
+def checked_ranks(parts: Any, problem: Any) -> RankMap:
     """Return the map of ranks."""
     found = checked_classes(parts[-1], problem)
     n = len(found[0]) - 1
-    return *rising_curves(accept(parts[:3], (reals(n, least=LEAST), reals(n, 3), reals(n, 2)))), found
+    scale, curves, limits = rising_curves(accept(parts[:3], (reals(n, least=LEAST), reals(n, 3), reals(n, 2))))
+    return RankMap(scale, curves, limits, found)
 
 
 def checked_cut(value: Any, problem: Any) -> Any:
@@ -211,4 +239,107 @@ CHECKS = {
     "fitted": checked_number,
     "first_epoch": checked_moment,
     "tempered": checked_tempered,
+}
+
+
+# -------------------------------------------------------------------------------------------------------- fitted decisions
+
+
+def plain_decision(value: Any) -> Any:
+    """Return a fitted decision, or a part of one, as its name and its fields; raise TypeError for other decisions."""
+    kind = type(value)
+    name = kind.__name__
+    if kind in (Decision, Argmax):  # the probabilities of the latter are a decision of their own
+        return ("Decision",)
+    if name in MAPS:
+        return name, *(plain_decision(part) if isinstance(part, ClassMap) else part for part in value)
+    if name not in FIELDS or FIELDS[name][0] is not kind:
+        raise TypeError(f"{name} is no fitted decision")
+    fields = FIELDS[name][1].items()
+    return name, *((read or plain_decision)(getattr(value, part)) for part, read in fields)
+
+
+def decision_of(saved: Any, problem: Any) -> Any:
+    """Return the decision, or the part of one, of plain values; raise ValueError for values that are damaged."""
+    name = saved[0] if is_list(saved) and saved else None
+    if name == "Decision":
+        return PLAIN
+    if isinstance(name, str) and name in MAPS:
+        return MAPS[name](saved[1:], problem)
+    if not isinstance(name, str) or name not in FIELDS:
+        raise ValueError(f"where a decision is expected there is {shown(saved)}")
+    kind, fields = FIELDS[name]
+    pattern = tuple(partial(decision_of, problem=problem) if read is None else read for read in fields.values())
+    return kind(**dict(zip(fields, accept(tuple(saved[1:]), pattern), strict=True)))
+
+
+def checked_named_ranks(parts: Any, problem: Any) -> RankMap:
+    """Return the map of ranks; its map of classes is saved with a name."""
+    if not is_list(parts, 4):
+        raise ValueError(f"where a map of ranks is expected there is {shown(parts)}")
+    return checked_ranks((*parts[:3], decision_of(parts[3], problem)), problem)
+
+
+def check_sizes(decision: Any, problem: Any, n_labels: int) -> None:
+    """Raise ValueError if a decision is not of the problem's scores, or has answers beyond the labels of predictions."""
+    if type(decision) in (type(None), Decision):
+        return
+    of: Any = getattr(decision, "of", LabelScores())  # without `of` it decides on sets
+    k: Any = getattr(problem, "k", None)
+    fits = {BinaryScores: k == 2, SignScores: problem.d == 1, LabelScores: k is None}
+    if not fits.get(type(of), k == getattr(of, "k", 0)):
+        raise ValueError(f"it has a decision by {type(of).__name__} of other scores")
+    if isinstance(decision, CutAt):
+        check_shapes((decision.cuts, (of.count(problem),)))
+        return
+    kind: Any = CurveMap if not isinstance(of, ClassScores) else RankMap if of.ranked else ClassMap
+    if type(decision.map) is not kind:
+        raise ValueError(f"where a {kind.__name__} is expected there is {shown(decision.map)}")
+    if kind is CurveMap:
+        check_shapes((decision.map.curves, (of.count(problem), 3)))
+    if isinstance(decision, ByCosts):
+        check_shapes((decision.costs[:, :n_labels], (k, decision.costs.shape[1])))
+    if isinstance(decision, AnswerUpTo):
+        check_shapes((decision.costs, (k, k)), (decision.limits, (n_labels - 1,)))
+
+
+def check_shapes(*expected: tuple[NDArray, tuple[int, ...]]) -> None:
+    """Raise ValueError unless arrays have the given shapes, without a size of 0."""
+    for found, shape in expected:
+        if found.shape != shape or 0 in shape:
+            raise ValueError(f"where an array of shape {shape} is expected there is {shown(found)}")
+
+
+def matrix(value: Any) -> Any:
+    """Accept an array of numbers with two dimensions."""
+    return array(value, np.dtype(np.float64), value.shape if isinstance(value, np.ndarray) and value.ndim == 2 else (0, 0))
+
+
+def numbers(value: Any) -> Any:
+    """Accept an array of finite numbers with one dimension."""
+    return reals(len(value) if isinstance(value, np.ndarray) and value.ndim == 1 else 0)(value)
+
+
+COUNT = whole(1, 2**31)
+MAPS = {
+    "CurveMap": checked_curves,
+    "ClassMap": checked_classes,
+    "RankMap": checked_named_ranks,
+}
+# The classes, and how each argument of their constructors, which is an attribute, too, is checked; None is a decision or a map.
+FIELDS: dict[str, tuple[Any, dict[str, Any]]] = {
+    kind.__name__: (kind, fields)
+    for kind, fields in (
+        (CutAt, {"of": None, "cuts": numbers}),
+        (AnswerUpTo, {"of": None, "map": None, "costs": matrix, "limits": numbers}),
+        (ByCosts, {"of": None, "map": None, "costs": matrix}),
+        (BySets, {"map": None, "plug_in": None}),
+        (MostExpected, {"hits": real, "in_both": real, "missed": real}),
+        (MostProbable, {"k": COUNT}),
+        (Calibrated, {"of": None, "map": None, "agrees": flag}),
+        (BinaryScores, {}),
+        (SignScores, {}),
+        (ClassScores, {"k": COUNT, "ranked": flag}),
+        (LabelScores, {}),
+    )
 }

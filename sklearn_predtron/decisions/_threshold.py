@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.numbers import real_number, real_numbers
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.decisions._base import Decision, HeldOut
+from sklearn_predtron.decisions._base import Decision, HeldOut, UnseenRows
 from sklearn_predtron.decisions._fixed_threshold import CutAt
 from sklearn_predtron.losses.subset import AtK, BalancedError, FBeta, SubsetLoss
 
@@ -51,10 +50,7 @@ class CutBy(Decision):
 
     def __init__(self, measure: Measure, at: Any, calibration: Any):
         self.of, self.measure, self.at, self.calibration = calibration.of, measure, at, calibration
-
-    def key(self) -> Any:
-        """Return the measure's name."""
-        return self.measure.name
+        self.terms = measure.name
 
     def fit(self, problem: Problem, held: HeldOut) -> tuple[float, ...]:
         """Return the cuts of lowest loss on unseen rows."""
@@ -71,14 +67,14 @@ class CutBy(Decision):
         cuts[np.minimum(rows[0], rows[1]) < 2] = 0.0
         return tuple(cuts.tolist())
 
-    def now(self, learner: Learner, fitted_decision: Any) -> CutAt:
+    def fitted(self, unseen: UnseenRows) -> CutAt:
         """Return the present cuts."""
-        if not self.calibration.knows(learner):
+        if not self.calibration.knows(unseen.observer):
             raise ValueError(
                 f"decision={self.at!r} is chosen while the estimator learns; call fit or partial_fit after setting it."
             )
-        found = np.array(self.value(learner, fitted_decision))
-        others = self.of.count(learner.problem) - len(found)  # labels since, as labels of which no row was seen
+        found = np.array(self.value(unseen))
+        others = self.of.count(unseen.problem) - len(found)  # labels since, as labels of which no row was seen
         return CutAt(self.of, np.append(found, np.full(others, max(found[-1], 0.0) if self.measure.pooled else 0.0)))
 
 

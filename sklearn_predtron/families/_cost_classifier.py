@@ -19,7 +19,7 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.row_costs import classes_of_least_cost, costs_by_row
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron._support.warning import caller_among, warn
-from sklearn_predtron.decisions._base import PLAIN, Argmax, Decision, losses_by_table
+from sklearn_predtron.decisions._base import PLAIN, Argmax, Decision, UnseenRows, losses_by_table
 from sklearn_predtron.decisions._calibration import BinaryScores, Calibration, ClassScores
 from sklearn_predtron.decisions._constraints import Constrained, check_no_bounds, reached_bounds
 from sklearn_predtron.decisions._decision_rules import Cut, DecisionRule, ExpectedCost
@@ -289,8 +289,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         classes : array-like of shape (n_classes,), default=None
             All labels that will ever occur; required by the first call, unless the `categories` of y define them.
         sample_weight : array-like of shape (n_samples,), default=None
-            Nonnegative weights; a row with zero weight counts as absent.  The weight relative to the mean weight so far
-            multiplies the cap of the step.
+            Nonnegative weights; a row with zero weight counts as absent.  Under the default update a row of w times the mean
+            weight so far counts as about w rows (see `Adaptive`); under others w multiplies the cap of the step.
         costs : array-like of shape (n_samples, k, m), data frame or dict, default=None
             Costs of the predictions in each row, in the forms of `predict`.  Each row is weighted by the square root of its mean
             cost of a mistake; a row in which no mistake costs anything is skipped.  `predict` without ``costs`` decides by the
@@ -388,14 +388,14 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             probabilities = model.decoded(X, decision.calibration)
             codes = model.labels.true_codes(y, len(probabilities))
             of_rows = checked_groups(groups, [promise.group for promise in asked or ()], len(codes))
-            saved = decision.certified(model.learner, model.fitted_decision, probabilities, codes, asked, of_rows)
+            unseen = UnseenRows.of(model.learner, model.fitted_decision)
+            saved = decision.certified(unseen, probabilities, codes, asked, of_rows)
             model.fitted_decision = {**(model.fitted_decision or {}), "certificate": saved}
             given = None if promises is not None else decision.name
 
             def supported(number: int) -> Promise | None:
                 promise = (decision.promises if asked is None else asked)[number]
-                rows = model.learner, model.fitted_decision, probabilities, codes
-                found = decision.supported(*rows, promise, of_rows)
+                found = decision.supported(unseen, probabilities, codes, promise, of_rows)
                 return None if found is None else found.named(classes)
 
             warn_of_certificate(certificate_of(saved, classes), given, fewest_rows(saved, decision.costs), supported)
@@ -407,7 +407,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def certificate_(self) -> Certificate:
         """The result of `certify` for the current model."""
         model, decision = self._model_and_decision()
-        found = decision.found(model.learner, model.fitted_decision) if isinstance(decision, CertifiedReject) else None
+        found = model.of_unseen_rows(decision.found) if isinstance(decision, CertifiedReject) else None
         if found is None:
             raise AttributeError("certificate_ is there after certify(X, y), with reject=Reject(risk=...).")
         return certificate_of(found, model.labels.classes)
@@ -416,7 +416,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def bounds_(self) -> tuple[PromiseResult, ...]:
         """The bounds of ``decision.subject_to`` with their values on held-out rows."""
         model, decision = self._model_and_decision()
-        return reached_bounds(model.learner, decision, model.fitted_decision)
+        return model.of_unseen_rows(partial(reached_bounds, decision))
 
     @learned
     def rejected_share_(self) -> float:

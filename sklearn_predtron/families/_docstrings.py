@@ -34,8 +34,7 @@ update : {updates} or Update, default="adaptive"
 average : "linear", "uniform", "auto", float, False or None, default=None
     The average of the weights that predicts.  None (default) is "linear" in `fit`, and "auto" in `partial_fit`.  Change it for
     streams of known kind: "linear" (round t has weight t) or "uniform" if nothing drifts, a half-life in rounds for slow drift,
-    False (the last iterate) for fast drift.  "auto" uses whichever of "linear", 100 and False had the lowest loss in recent
-    rounds.
+    False (the last iterate) for fast drift.  "auto" uses "linear", unless 100 or False is better by more than chance.
 
 fit_intercept : bool, default=True
     Whether scores have an offset.

@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
 from sklearn_predtron._core.intercept import Intercept
-from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.problem import Labels, Problem
 from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import ClassifierMixin, Interval, StrOptions, with_callbacks
 from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import GROUPS, Queries, shortened, with_ids
-from sklearn_predtron.decisions._base import PLAIN, Argmax, Decision
+from sklearn_predtron.decisions._base import PLAIN, Argmax, Decision, UnseenRows
 from sklearn_predtron.decisions._calibration import Calibration, LabelScores, SignScores
 from sklearn_predtron.decisions._decision_rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule, is_number
 from sklearn_predtron.decisions._fixed_threshold import CutAt
@@ -106,9 +105,9 @@ class FittedCut(Decision):
         self.on_rows = loss is not None
         self.needs_scores = calibration is not None
 
-    def now(self, learner: Learner, fitted_decision: Any) -> Decision:
+    def fitted(self, unseen: UnseenRows) -> Decision:
         """Return the given or fitted cut."""
-        cut = (fitted_decision or {}).get("fitted") if self.given is None else self.given
+        cut = unseen.values.get("fitted") if self.given is None else self.given
         return PLAIN if cut is None else CutAt(LabelScores(), np.array([cut]))
 
     def after_rows(self, scores: NDArray, batch: Any) -> dict[str, float]:

@@ -324,7 +324,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def bounds_(self) -> tuple[PromiseResult, ...]:
         """The bounds of ``decision.subject_to`` with their values on held-out rows."""
         model, decision = self._model_and_decision()
-        return reached_bounds(model.learner, decision, model.fitted_decision)
+        return model.of_unseen_rows(partial(reached_bounds, decision))
 
     # ----------------------------------------------------------------------------------------------------------- learning
 
@@ -370,7 +370,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         classes : array-like of shape (m,), default=None
             The numbers of the labels, or the values 0 and 1 of each; an indicator matrix defines them.
         sample_weight : array-like of shape (n_samples,), default=None
-            Nonnegative weights; a row with zero weight counts as absent.
+            Nonnegative weights; a row with zero weight counts as absent.  Under the default update a row of w times the mean
+            weight so far counts as about w rows (see `Adaptive`); under others w multiplies the cap of the step.
         costs : array-like of shape (n_samples, m, 2), data frame or dict, default=None
             Costs of the labels in each row, in the forms of `predict`.  Each row is weighted by the square root of the mean cost
             of its labels; a row in which no mistake costs anything is skipped.

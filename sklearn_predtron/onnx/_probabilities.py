@@ -17,8 +17,8 @@ def probabilities_of(model: Any) -> Calibrated | None:
     """Return the current calibrator; None without probabilities."""
     learned = model._model
     calibration = learned.decision_of(model._decision).calibration
-    found = None if calibration is None else calibration.map(learned.learner, learned.fitted_decision)
-    return None if found is None else Calibrated(calibration.of, found, agrees=calibration.agrees)
+    known = calibration is not None and calibration.knows(learned.learner.observer)
+    return learned.of_unseen_rows(calibration.fitted) if known else None
 
 
 def probability_output(model: Any, real: Any, shape: list[int | None]) -> dict[str, Any]:

@@ -24,8 +24,7 @@ from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.decisions._calibration import Calibrated
 from sklearn_predtron.decisions._expected_cost import AnswerUpTo, ByCosts, BySets
 from sklearn_predtron.decisions._fixed_threshold import CutAt
-from sklearn_predtron.decisions._saved_decisions import check_sizes, decision_of
-from sklearn_predtron.decisions._saved_values import checked_tempered
+from sklearn_predtron.decisions._saved_values import check_sizes, checked_tempered, decision_of
 from sklearn_predtron.decisions._tempered import TemperatureScaling
 from sklearn_predtron.features._columns import Array, as_floats
 from sklearn_predtron.features._made_rows import MadeRows
@@ -453,9 +452,9 @@ class Answers:
         self.problem: Any = learner.problem
         if not isinstance(self.problem, self.problems):
             raise ValueError(f"it has a problem of other answers, {shortened(self.problem)}")
-        self.decision: Decision = decision_of(saved["decision"]) if "decision" in saved else PLAIN
+        self.decision: Decision = decision_of(saved["decision"], self.problem) if "decision" in saved else PLAIN
         if saved.get("probabilities") is not None:
-            self.calibrated = decision_of(saved["probabilities"])
+            self.calibrated = decision_of(saved["probabilities"], self.problem)
         if type(self.decision) not in self.kinds or type(self.calibrated) not in (type(None), Calibrated):
             raise ValueError("it has a decision of other answers")
         if "classes" in saved:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.predictors import are_few
 from sklearn_predtron._core.rows import OVERFLOW, Rows, issparse
-from sklearn_predtron.decisions._base import PLAIN, Decision
+from sklearn_predtron.decisions._base import PLAIN, Decision, UnseenRows
 
 BLOCK = 1 << 16  # scores of a block, which fit the processor's cache
 MANY_BLOCKS = 64  # from which on threads are used: their start takes as long as some blocks
@@ -95,11 +95,11 @@ class Scorer:
         scores = np.empty((self.rows.n, learner.problem.d))
         if not decision.needs_scores:
             self.fill(learner, 0, scores)
-            decision = decision.now(learner, self.fitted_decision)
+            decision = decision.fitted(UnseenRows.of(learner, self.fitted_decision))
         else:
             with learner.lock.reading():
                 self.fill(learner, 0, scores)
-                decision = decision.now(learner, self.fitted_decision)
+                decision = decision.fitted(UnseenRows.of(learner, self.fitted_decision))
         shift = decision.shift(learner.problem)
         if shift is not None:
             scores -= shift
@@ -112,7 +112,7 @@ class Scorer:
         """
         learner = self.learner
         with learner.lock.reading():
-            predictor, decision = learner.predictor(), decision.now(learner, self.fitted_decision)
+            predictor, decision = learner.predictor(), decision.fitted(UnseenRows.of(learner, self.fitted_decision))
         shift = decision.shift(learner.problem)
 
         def work_on(first: int, last: int) -> Any:

@@ -485,9 +485,9 @@ class Adaptive(Update):
     kappa : float or None, default=None
         Factor of the cap; None is 0.3 for queries of documents, and 1 for everything else.
     replay : bool, default=True
-        Whether `partial_fit` learns from some rows again, of classes, ranks and label sets: the last 256 in the first 6,000
-        rounds (after round t min(9, 3000 / t) of them, drawn at random), and rows of w > 1 times the mean weight, so that they
-        are met about w times.  False learns from each row once, as the theorems have it.
+        Whether `partial_fit` trains again on recent rows, for classes, ranks and label sets.  After round t, up to round 6,000,
+        it draws min(9, 3000 / t) of the last 256 rows, for steps of half the weight, unless the average shows drift.  A row of
+        w > 1 times the mean weight is met about w times.  False trains on each row once, as `loss_bound` requires.
 
     See Also
     --------
@@ -498,14 +498,37 @@ class Adaptive(Update):
     -----
     `loss_bound` is D^2 R^2 C_L^2 / (min(1, kappa) c_L gamma^2): Theorem 1's bound, without the need to know R or c_L.
 
-    Rows that are learned again count in no loss, and their scores are recorded before they are first learned.  Which rows they
-    are depends on the number of the round alone: a stream's results do not depend on how it is split into calls.
+    Rounds that use a row again count in no loss, and the recorded scores are those before the first use.  Which rows are drawn
+    depends on the number of the round alone, so a stream has the same result however it is split into calls.  Rows of more than
+    64 KiB, queries, batches, sequences, label rankings, kernels and custom problems are used once.  A copy or saved model of a
+    stream contains the rows: the last 256 up to round 6,000, and the last 256 above the mean weight.
 
     Examples
     --------
     >>> from sklearn_predtron.updates import Adaptive
     >>> Adaptive(kappa=0.3)
     Adaptive(kappa=0.3)
+
+    Weights in a stream: 3 % of the rows follow another rule and weigh 100.  The weighted error on new rows, with and without
+    `replay`, beside a batch model:
+
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_predtron import PredtronBinaryClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X, heavy = rng.standard_normal((20_000, 5)), rng.random(20_000) < 0.03
+    >>> y = np.where(heavy, X[:, 0], X[:, 1]) + 0.5 * rng.standard_normal(20_000) > 0
+    >>> w = np.where(heavy, 100.0, 1.0)
+    >>> train, new = slice(0, 5000), slice(5000, None)
+    >>> for replay in (True, False):
+    ...     model = PredtronBinaryClassifier(update=Adaptive(replay=replay))
+    ...     model = model.partial_fit(X[train], y[train], classes=[False, True], sample_weight=w[train])
+    ...     print(replay, round(1 - model.score(X[new], y[new], sample_weight=w[new]), 2))
+    True 0.24
+    False 0.39
+    >>> batch = LogisticRegression().fit(X[train], y[train], sample_weight=w[train])
+    >>> round(1 - batch.score(X[new], y[new], sample_weight=w[new]), 2)
+    0.22
     """
 
     alias = "adaptive"

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from sklearn_predtron import PredtronMultilabelClassifier
-from sklearn_predtron._core.lock import Lock
-from sklearn_predtron.decisions._base import PLAIN, HeldOut
+from sklearn_predtron.decisions._base import PLAIN, HeldOut, UnseenRows, values_of_fit
 from sklearn_predtron.decisions._calibration import BinaryScores, Calibration, LabelScores
 from sklearn_predtron.decisions._fixed_threshold import CutAt
 from sklearn_predtron.decisions._recent_scores import RecentScores
@@ -29,7 +28,11 @@ def mistakes(a, b, c, d):
 
 def beside(problem, observer=None):
     """Return what a decision asks of a learner."""
-    return types.SimpleNamespace(problem=problem, observer=observer, lock=Lock())
+    return types.SimpleNamespace(problem=problem, observer=observer, t=1)
+
+
+def fitted(decision, learner, values=None):
+    return decision.fitted(UnseenRows.of(learner, values))
 
 
 def lost(cut, scores, positive, weight):
@@ -41,7 +44,7 @@ def test_plain_takes_the_scores_as_they_are():
     problem = OneHotProblem(K)
     assert not PLAIN.needs_scores and not PLAIN.shifts
     assert PLAIN.observer(problem, None) is None and PLAIN.shift(problem) is None
-    assert PLAIN.now(beside(problem), "settled") is PLAIN and PLAIN.after_fit(beside(problem), None) == {}
+    assert fitted(PLAIN, beside(problem)) is PLAIN and values_of_fit(PLAIN, beside(problem), None) == {}
     np.testing.assert_array_equal(PLAIN.predict(problem, SCORES), SCORES.argmax(axis=1))
 
 
@@ -54,7 +57,7 @@ def test_a_cut_of_two_classes_is_where_their_scores_meet(problem, cut):
     of, scores = BinaryScores(), np.random.default_rng(1).standard_normal((100, problem.d))
     decision = CutAt(of, np.array([cut]))
     assert decision.shifts and not decision.needs_scores and decision.observer(problem, None) is None
-    assert decision.now(beside(problem), None) is decision
+    assert fitted(decision, beside(problem)) is decision
     shifted = scores - decision.shift(problem)
     np.testing.assert_allclose(of.scores(problem, shifted), of.scores(problem, scores) - cut, atol=1e-12)
     decoded = problem.decision(scores)
@@ -76,7 +79,7 @@ def test_exact_cuts_lose_least(pooled, weighted):
     decision = CutBy(Measure("mistakes", mistakes, pooled), "mistakes", CALIBRATION)
     assert decision.shifts and decision.needs_scores
     held = HeldOut(scores[there], sets[there].astype(np.intc), None if weight is None else weight[there], there)
-    rounds, name, cuts = decision.after_fit(beside(problem, observer), held)["cut"]
+    rounds, name, cuts = values_of_fit(decision, beside(problem, observer), held)["cut"]
     assert (name, rounds) == ("mistakes", len(there)) and len(cuts) == m
     whole = np.ones((n, m)) if weight is None else np.repeat(weight[:, None], m, axis=1)
     columns = [slice(None)] if pooled else range(m)
@@ -101,13 +104,13 @@ def test_cuts_of_a_moment_are_the_settled_ones_until_there_are_more_rounds(poole
     decision = CutBy(Measure("mistakes", mistakes, pooled), "mistakes", CALIBRATION)
     rounds = learner.observer.marked_at
     settled = rounds, "mistakes", [0.25, -0.5]
-    np.testing.assert_array_equal(decision.now(learner, {"cut": settled}).cuts, settled[2])
+    np.testing.assert_array_equal(fitted(decision, learner, {"cut": settled}).cuts, settled[2])
     scores, sets, weight, _ = (part[rounds // 4 :] for part in learner.observer.marked())
     parts = scores.astype(float), (sets == 1) * weight[:, None], (sets == 0) * weight[:, None]
     columns = [[part.ravel() for part in parts]] * 2 if pooled else zip(*(part.T for part in parts), strict=True)
     by_record = [best_cut(mistakes, *column) for column in columns]
     for other in (None, (rounds - 1, "mistakes", [9.0, 9.0]), (rounds, "another", [9.0, 9.0])):
-        now = decision.now(learner, {"cut": other} if other else None)
+        now = fitted(decision, learner, {"cut": other} if other else None)
         assert type(now) is CutAt
         np.testing.assert_array_equal(now.cuts, by_record)
     assert np.abs(by_record).max() > 0
@@ -118,7 +121,7 @@ def test_labels_since_are_as_labels_of_which_no_row_was_seen(pooled, new):
     learner = seen(3)
     settled = learner.observer.marked_at, "mistakes", [0.25, -0.5]
     decision = CutBy(Measure("mistakes", mistakes, pooled), "mistakes", CALIBRATION)
-    np.testing.assert_array_equal(decision.now(learner, {"cut": settled}).cuts, [0.25, -0.5, new])
+    np.testing.assert_array_equal(fitted(decision, learner, {"cut": settled}).cuts, [0.25, -0.5, new])
 
 
 def test_a_present_record_is_kept():
@@ -127,7 +130,7 @@ def test_a_present_record_is_kept():
     assert decision.observer(learner.problem, learner.observer) is learner.observer
     assert type(decision.observer(learner.problem, None)) is RecentScores
     with pytest.raises(ValueError, match="decision='mistakes' is chosen while the estimator learns"):
-        decision.now(beside(learner.problem), None)
+        fitted(decision, beside(learner.problem))
 
 
 def lost_by_groups(cut, scores, on, start, weight):

@@ -14,6 +14,7 @@ from sklearn_predtron import (
     PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
 )
+from sklearn_predtron.decisions._calibration import Calibration
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((150, 4))
@@ -123,6 +124,20 @@ def test_what_no_decision_settles_is_refused_by_name(name, path, bad, message):
     state = learned(name).__getstate__()
     with pytest.raises(ValueError, match=f"The saved model is damaged: .*{message}"):
         type(MODELS[name][0])().__setstate__(damaged(state, "Model", path, bad))
+
+
+def test_a_stream_fits_its_map_once_for_each_mark_when_a_prediction_needs_it(monkeypatch):
+    fits, fit = [], Calibration.fit
+    monkeypatch.setattr(Calibration, "fit", lambda self, problem, held: fits.append(len(held.scores)) or fit(self, problem, held))
+    model = PredtronBinaryClassifier(loss=[[0, 1], [5, 0]]).partial_fit(X[:100], TWO[:100], classes=[0, 1])
+    assert fits == []
+    for rows, expected in [(X[:0], 1), (X[:1], 1), (X[100:130], 2)]:
+        if len(rows):
+            model.partial_fit(rows, TWO[: len(rows)])
+        for _ in range(2):
+            model.predict(X)
+            model.predict_proba(X)
+        assert len(fits) == expected
 
 
 @pytest.mark.parametrize("way", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))], ids=["copy", "pickle"])

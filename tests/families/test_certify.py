@@ -1,6 +1,7 @@
 """Rejects whose risk is certified: how often it is kept, how long a certificate holds, and what is refused."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def test_the_risk_is_kept_as_often_as_promised(fitted, rows):
     random, exceeded, share = np.random.default_rng(0), 0, []
     for _ in range(draws):
         some = random.integers(0, len(y), 1000)
-        limits = decision.certified(inside.learner, inside.fitted_decision, p[some], y[some])[-1]
+        limits = inside.of_unseen_rows(partial(decision.certified, probabilities=p[some], codes=y[some]))[-1]
         answered = least <= limits[0]
         exceeded += answered.any() and (~right)[answered].mean() > RISK
         share.append(answered.mean())

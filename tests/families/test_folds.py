@@ -112,7 +112,7 @@ def test_rows_are_judged_by_the_learner_that_has_not_seen_them():
         scores[test] = alone.decision_function(X[test])
     observer = model._model.learner.observer
     assert_allclose(observer.rows()[0][:, 0], scores, rtol=1e-6)  # the folds are in their order
-    probabilities = model._model.decision_of(model._decision).calibration.map(model._model.learner, model._model.fitted_decision)
+    probabilities = model._model.of_unseen_rows(model._model.decision_of(model._decision).calibration.map)
     assert list(model.held_out_loss_) == [2]
     assert model.held_out_loss_[2] == pytest.approx(log_loss(TWO, probabilities.probabilities(scores[:, None])[:, 0]), rel=1e-6)
 

@@ -65,8 +65,8 @@ def test_a_decision_is_asked_once_for_all_blocks(block, asks, once, monkeypatch)
         needs_scores = asks
         shifts = True
 
-        def now(self, learner, settled):
-            calls.append(settled)
+        def fitted(self, unseen):
+            calls.append(unseen.values)
             return self
 
     monkeypatch.setattr(scoring, "BLOCK", block)

@@ -91,14 +91,14 @@ def cut(at):
 def held_out_of(monkeypatch, model, X, y, weight=None):
     """What `fit` has kept of rows held out: the scores that are cut and the sides on which they should be."""
     noted = []
-    settle = CutBy.after_fit
+    fit = CutBy.fit
 
-    def noting(self, learner, held):
+    def noting(self, problem, held):
         given = np.ones(len(held.values)) if held.weight is None else held.weight
-        noted.append((self.of.scores(learner.problem, held.scores), held.values == 1, given))
-        return settle(self, learner, held)
+        noted.append((self.of.scores(problem, held.scores), held.values == 1, given))
+        return fit(self, problem, held)
 
-    monkeypatch.setattr(CutBy, "after_fit", noting)
+    monkeypatch.setattr(CutBy, "fit", noting)
     model.fit(X, y, sample_weight=weight)
     return noted[-1]  # of the look that was best
 

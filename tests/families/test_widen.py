@@ -535,7 +535,7 @@ def test_cuts_are_of_one_moment_while_labels_are_added(ask, monkeypatch):
         return found(X) if callable(found) else found
 
     before, (widening, begin) = asked(), beside(model, range(4))
-    meeting(monkeypatch, CutBy, "now", begin, after=False)
+    meeting(monkeypatch, CutBy, "fitted", begin, after=False)
     assert (asked() == before).all()
     widening.join()
     assert asked().shape[-1] == 4

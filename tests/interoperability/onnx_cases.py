@@ -69,7 +69,7 @@ def check_probabilities(found, model, X, tolerance):
 def leads(model, X, decision, slack, found):
     """By how much what is predicted is ahead, less by how much rounding may move that."""
     learned = model._model
-    decides = learned.decision_of(model._decision).now(learned.learner, learned.fitted_decision)
+    decides = learned.current_decision(model._decision)
     if isinstance(decides, ByCosts):
         probabilities = model.predict_proba(X)
         expected, rounding = np.sort(probabilities @ decides.costs, axis=1), np.abs(found["probabilities"] - probabilities)

@@ -210,7 +210,7 @@ def test_sets(parameters, norm, real):
 
 def plugs_in(model):
     learned = model._model
-    return isinstance(learned.decision_of(model._decision).now(learned.learner, learned.fitted_decision), BySets)
+    return isinstance(learned.current_decision(model._decision), BySets)
 
 
 @REALS

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 CORE = "sklearn_predtron/_core"
+DECISIONS = "sklearn_predtron/decisions"
 FAMILIES = "sklearn_predtron/families"
 NORMS = "sklearn_predtron/norms"
 PROBLEMS = "sklearn_predtron/problems"
@@ -24,6 +25,8 @@ PAIRWISE = ("tests/families/test_ranking.py", "tests/theory/test_ranking_theory.
 SPARSE = ("tests/core/test_sparse_rows.py",)
 ENGINE = ("tests/core/test_learner.py", "tests/norms/test_range.py")
 CHOOSING = ("tests/families/test_choosing_average.py",)
+AGAIN = ("tests/core/test_replay.py",)
+RECORDS = ("tests/core/test_recent_scores.py",)
 AHEAD = ("tests/norms/test_ahead.py",)
 DUAL = ("tests/norms/test_dual.py", "tests/norms/test_dual_numbers.py")
 FAST_PATH = ("tests/core/test_learner.py", "tests/families/test_changed_parts.py", "tests/families/test_sample_weights.py")
@@ -238,6 +241,91 @@ MUTANTS = [
         "        return 1 if which == 1 else 0.5 ** (1 / HALF_LIFE)\n",
         "        return 1\n",
         CHOOSING,
+    ),
+    Mutant(
+        "bets-that-lost-are-not-given-back",
+        f"{CORE}/averages.pyx",
+        "b.for_it[k] = min(max(b.for_it[k], 1) * (1 + STAKES[k] * difference), RICH)",
+        "b.for_it[k] = min(b.for_it[k] * (1 + STAKES[k] * difference), RICH)",
+        CHOOSING,
+    ),
+    Mutant(
+        "linear-average-comes-back-while-it-loses-more",
+        f"{CORE}/averages.pyx",
+        "self.leader != 1 and self.lately[1] <= self.lately[self.leader] and (",
+        "self.leader != 1 and (",
+        CHOOSING,
+    ),
+    Mutant(
+        "heavy-rows-come-back-as-light-ones",
+        f"{CORE}/replay.pyx",
+        "self.heavy.keep(x, y, 1, weight - 1)",
+        "self.heavy.keep(x, y, 1, 1)",
+        AGAIN,
+    ),
+    Mutant(
+        "light-rows-take-whole-steps",
+        f"{CORE}/learner.pyx",
+        "min(weight, 1) if replaying else weight",
+        "1 if replaying else weight",
+        AGAIN,
+    ),
+    Mutant(
+        "recent-rows-are-kept-for-ever",
+        f"{CORE}/replay.pyx",
+        "        if t <= LAST:\n            self.recent.keep",
+        "        if t > 0:\n            self.recent.keep",
+        AGAIN,
+    ),
+    Mutant(
+        "recent-rows-come-back-under-drift",
+        f"{CORE}/replay.pyx",
+        "if t <= LAST and not drifts else 0",
+        "if t <= LAST else 0",
+        AGAIN,
+    ),
+    Mutant(
+        "rows-that-come-back-count-as-updates",
+        f"{CORE}/learner.pyx",
+        "                if size > 0:\n                    weights.step(&row, g, size)\n",
+        "                if size > 0:\n                    self.counts.n_updates += 1\n"
+        "                    weights.step(&row, g, size)\n",
+        AGAIN,
+    ),
+    Mutant(
+        "kept-rows-of-other-places-are-loaded",
+        f"{CORE}/replay.pyx",
+        "wholes(lengths, least=0, most=n_features - 1)",
+        "wholes(lengths, least=0, most=n_features)",
+        AGAIN,
+    ),
+    Mutant(
+        "a-kept-label-keeps-its-number-among-more-classes",
+        f"{PROBLEMS}/_finite.pyx",
+        "np.asarray(places, dtype=np.intp)[labels.view(np.intp)].view(np.uint8)",
+        "labels",
+        AGAIN,
+    ),
+    Mutant(
+        "a-mean-of-runs-counts-as-one-short-run",
+        f"{FAMILIES}/training/runs.py",
+        "total * runs",
+        "total",
+        ("tests/families/test_continuing.py",),
+    ),
+    Mutant(
+        "as-many-rows-where-a-class-is-rare",
+        f"{DECISIONS}/_recent_scores.pyx",
+        "self.rarest(size) < RARE",
+        "self.rarest(size) < 0",
+        RECORDS,
+    ),
+    Mutant(
+        "record-that-grew-forgets-its-oldest-rows",
+        f"{DECISIONS}/_recent_scores.pyx",
+        "        self.copy_rows(first, 0, ahead)\n",
+        "        self.copy_rows(0, 0, ahead)\n",
+        RECORDS,
     ),
     Mutant(
         "l2-candidate-scored-without-the-scale-of-the-weights",

@@ -2,8 +2,8 @@
 A stream that drifts
 ====================
 
-An average of all weights so far is best without drift, and worst with it.  `partial_fit` keeps three candidates and
-predicts with the one that lost least in recent rounds.
+An average of all weights so far is best without drift, and worst with it.  `partial_fit` keeps three candidates, and
+leaves this average only for one that is better by more than chance.
 """
 
 import matplotlib.pyplot as plt

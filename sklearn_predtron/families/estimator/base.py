@@ -819,7 +819,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             return not (isinstance(self.decision, Learned) or self.decision == "learned")
         if model.learner.t > 0:
             model.check_after_first_epoch()
-            model.decision_of(self._decision).calibration.check_known(model.learner)
+            model.decision_of(self._decision).calibration.check_known(model.learner.observer)
         return True
 
     def _probabilities(self, model: Model, X: Any) -> NDArray:
@@ -945,7 +945,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @learned
     def average_(self) -> Any:
-        """The average that predicts; it is a value of `average`; under "auto", the one with the lowest loss in recent rounds."""
+        """The average that predicts; it is a value of `average`; under "auto", "linear" unless another is better."""
         learner = self._model.learner
         with learner.lock.reading():
             return learner.average.named() if learner.weights.averaging else False

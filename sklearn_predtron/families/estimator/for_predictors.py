@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_predtron.decisions._base import Decision
 from sklearn_predtron.decisions._constraints import check_no_bounds
-from sklearn_predtron.decisions._saved_decisions import plain
+from sklearn_predtron.decisions._saved_values import decision_of, plain_decision
 from sklearn_predtron.families.input.tables import WarmupBuffer
 from sklearn_predtron.families.labels.classes import Classes
 from sklearn_predtron.families.labels.relevances import DocumentRelevances, LabelRelevances
@@ -72,11 +73,17 @@ def present_decisions(estimator: Any, model: Any) -> dict[str, Any]:
 
     Those of probabilities are None if there are none.
     """
+
+    def saved(decision: Decision) -> Any:
+        found = plain_decision(model.of_unseen_rows(decision.fitted))
+        decision_of(found, model.problem)  # raises ValueError for values that no predictor would accept
+        return found
+
     decision = model.decision_of(estimator._decision)
-    present = plain(decision.now(model.learner, model.fitted_decision))
+    present = saved(decision)
     probabilities = None
     if decision.calibration is not None:
         with suppress(ValueError):  # none are known
             model.check_after_first_epoch()
-            probabilities = plain(decision.calibration.now(model.learner, model.fitted_decision))
+            probabilities = saved(decision.calibration)
     return {"decision": present, "probabilities": probabilities}

@@ -18,7 +18,7 @@ from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.rows import Rows
 from sklearn_predtron._support.parts import Part, resolve
 from sklearn_predtron._support.version import __version__
-from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut
+from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut, UnseenRows, values_of_fit
 from sklearn_predtron.families.input.reading import Batch, Columns, check_finite, read_rows, warn_of_format, why_length_refused
 from sklearn_predtron.families.input.stream import Stream
 from sklearn_predtron.families.model import model_parts
@@ -142,7 +142,12 @@ class Model:
 
     def current_decision(self, decide: Callable[[Any, Any], Decision]) -> Decision:
         """Return the decision with all its present values; they are fitted or observed at this moment."""
-        return self.decision_of(decide).now(self.learner, self.fitted_decision)
+        return self.of_unseen_rows(self.decision_of(decide).fitted)
+
+    def of_unseen_rows(self, function: Callable[[UnseenRows], Any]) -> Any:
+        """Return a function of the learner's unseen rows, which are as of one round."""
+        with self.learner.lock.reading():
+            return function(UnseenRows.of(self.learner, self.fitted_decision))
 
     def current_cut(self, decide: Callable[[Any, Any], Decision]) -> Decision:
         """Return the current decision if it shifts scores; otherwise it is plain decoding."""
@@ -258,7 +263,7 @@ class Model:
         problem, update, average, _ = self.learner.parts()
         learner = self.learner.with_parts(problem, update, average, decision.observer(problem, None))
         set_recording_interval(learner, p)
-        self.fitted_decision = None if held_out is None else decision.after_fit(learner, held_out)
+        self.fitted_decision = None if held_out is None else values_of_fit(decision, learner, held_out)
         self.learner = learner
 
     def fit_decision_on_rows(self, decision: Decision, batch: Batch) -> None:

@@ -12,7 +12,7 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.state import Captured, accept, length_of, reals, wholes
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.decisions._saved_values import checked_values
+from sklearn_predtron.decisions._saved_values import checked_values, saved_values
 from sklearn_predtron.families.input.reading import Columns
 from sklearn_predtron.families.input.tables import WarmupBuffer
 from sklearn_predtron.families.labels._codec import Codec
@@ -49,6 +49,7 @@ def pack(fields: dict[str, Any]) -> list[dict[str, Any]]:
     The model is given by its fields.  Each part comes after its own parts, and the model is the last.
     """
     packer = Packer()
+    fields = {**fields, "fitted_decision": saved_values(fields["fitted_decision"])}
     state = [[name, packer.pack(value)] for name, value in fields.items()]
     return [*packer.parts, {"kind": "Model", "state": state}]
 

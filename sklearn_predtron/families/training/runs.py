@@ -327,7 +327,7 @@ class TrainingRun:
         if costs is None or held_out is None:
             return checkpoint, None
         calibration, problem = self.trainer.decision.calibration, self.trainer.model.problem
-        held_out = held_out._replace(map=calibration.map_of(problem, held_out))
+        held_out = held_out._replace(map=calibration.fit(problem, held_out))
         order = np.argsort(held_out.rounds, kind="stable")  # fold models that are left out may differ
         weight = np.ones(len(order)) if held_out.weight is None else held_out.weight
         return checkpoint._replace(held_out=held_out), RowLosses(
