@@ -84,7 +84,7 @@ class Chain(Problem):
 
 def test_a_parameter_that_another_part_has():
     message = refusal(lambda: PredtronClassifier().set_params(update__C=0.1))
-    assert message.startswith("update__C=0.1 cannot be set: update='adaptive' has the parameter 'kappa'")
+    assert message.startswith("update__C=0.1 cannot be set: update='adaptive' has the parameters 'kappa' and 'replay'")
     assert "PassiveAggressive has 'C'" in message
 
 

@@ -21,8 +21,8 @@ cdef enum:
     LAST = 6000                 # round after which recent rows are learned again
     AT_ONCE = 100               # rounds of heavy rows after one round, at most
 
-cdef double MOST_AGAIN = 9, AGAIN = 3000    # rounds of recent rows after round t: AGAIN / t, and at most MOST_AGAIN
-cdef double HALF = 0.5      # weight of their steps, by which they learn less of the noise of the labels
+cdef double MOST_AGAIN = 9, AGAIN = 2000    # rounds of recent rows after round t: AGAIN / t, and at most MOST_AGAIN
+cdef double LESS = 0.3      # weight of their steps, by which they learn less of the noise of the labels
 FORMATS = [(values, places) for values in (4, 8) for places in (0, 4, 8)]    # bytes of a value and of its place
 
 
@@ -196,8 +196,8 @@ def bytes_of(Py_ssize_t n, Py_ssize_t length):
 cdef class Replay:
     """The rounds of recent and of heavy rows that follow a round of a stream.
 
-    Round t is followed by min(9, 3000 / t) rounds of the last 256 rows, up to round 6000, while an average predicts that has all
-    rounds: where another one does, the stream drifts.  Their steps have the weight 1/2.  A row that weighs w > 1 times the
+    Round t is followed by min(9, 2000 / t) rounds of the last 256 rows, up to round 6000, while an average predicts that has all
+    rounds: where another one does, the stream drifts.  Their steps have the weight 0.3.  A row that weighs w > 1 times the
     mean adds w - 1 rounds, and as many more as there are of recent rows, of the last 256 such rows, drawn by w - 1.  A light
     row has shorter steps.  Rows of more than 64 KiB are learned once.
 
@@ -253,7 +253,7 @@ cdef class Replay:
         cdef Py_ssize_t of_heavy = 0
         self.t, self.number = t, 0
         if t <= LAST:
-            self.recent.keep(x, y, HALF * min(weight, 1), 1)
+            self.recent.keep(x, y, LESS * min(weight, 1), 1)
             self.due_of_recent += again
         elif self.recent.n > 0:
             self.recent.clear()

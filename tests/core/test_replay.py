@@ -70,8 +70,8 @@ class Learner:
             mean += (w - mean) / t
             weight = w / mean
             self.step(x, label, min(weight, 1))
-            again = min(9, 3000 / t) if t <= 6000 else 0
-            recent.keep((x, label, min(weight, 1) / 2), 1)
+            again = min(9, 2000 / t) if t <= 6000 else 0
+            recent.keep((x, label, min(weight, 1) * 0.3), 1)
             of_recent += again
             rounds = [recent] * int(of_recent)
             of_recent -= int(of_recent)
@@ -94,7 +94,7 @@ def test_which_rows_are_learned_again(weighted):
     model = PredtronClassifier(norm="l2", fit_intercept=False, average="linear")
     model.partial_fit(X, y, classes=range(K), sample_weight=w)
     assert_allclose(model.last_coef_, expected.W, rtol=1e-9, atol=1e-12)
-    assert model._model.learner.replay.rounds == sum(expected.again) > 9 * 300
+    assert model._model.learner.replay.rounds == sum(expected.again) > 9 * 200
     assert model.t_ == N and model.n_updates_ <= N
 
 
