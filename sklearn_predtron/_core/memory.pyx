@@ -8,7 +8,6 @@ from libc.string cimport memcmp, memcpy, memset
 
 import mmap
 from contextlib import suppress
-from math import isqrt
 
 import numpy as np
 
@@ -76,62 +75,33 @@ def touches_most(rows, Py_ssize_t stride):
     return 2 * np.count_nonzero(touched) > len(touched)
 
 
-def relay(new, Py_ssize_t stride, old, Py_ssize_t old_stride, places, bint by_feature):
-    """Copy weights in lines to zeros with other lines.
+def put(new, old, axes, places):
+    """Copy an array of a state to zeros with the same axes.
 
-    Score c becomes places[c], and features stay in their order.
-
-    Lines are features', or else scores'; pages of zeros are not written.
+    Axes are scores ("d"), of which number c becomes places[c], features ("p"), of which there may be more, or others.  Where
+    features come first, pages of zeros are not written.
     """
-    cdef Py_ssize_t first, n, d = len(places), step = max(1, BLOCK // old_stride)
-    cdef const double[::1] source = old[:len(new)] if by_feature else old
-    if by_feature and stride == old_stride and places == list(range(d)):
-        restore(new[:len(source)], source)
+    cdef Py_ssize_t first, step = max(1, BLOCK * len(old) // max(old.size, 1)), d = len(places)
+    if axes[0] == "p":
+        new = new[:len(old)]
+        if new.shape == old.shape and new.flags.c_contiguous and old.flags.c_contiguous and places == list(range(d)):
+            restore(new.reshape(-1).view(np.float64), old.reshape(-1).view(np.float64))
+            return
+    old = old[tuple([slice(d if axis == "d" else None) for axis in axes])]      # without what only fills up lines
+    index = [places if axis == "d" else slice(n) for axis, n in zip(axes, old.shape, strict=True)]
+    if axes[0] != "p":
+        new[np.ix_(*index) if axes == "dd" else tuple(index)] = old
         return
-    into, lines = np.asarray(new).reshape(-1, stride), np.asarray(old).reshape(-1, old_stride)
-    if not by_feature:
-        n = min(stride, old_stride)
-        into[places, :n] = lines[:, :n]
-        return
-    n = min(len(into), len(lines))
-    for first in range(0, n, step):
-        part = lines[first:min(first + step, n), :d]
-        if part.any():
-            into[first:first + len(part), places] = part
+    for first in range(0, len(old), step):
+        part = old[first:first + step]
+        if part.view(np.intp).any():
+            new[(slice(first, first + len(part)), *index[1:])] = part
 
 
 def padded(Py_ssize_t width, bint by_feature):
     """Return the stride of lines of that width."""
     pad = 1 if width == 1 else 4 if by_feature else 16
     return (width + pad - 1) // pad * pad
-
-
-def transfer(new, layout, old, old_layout, places, bint by_feature):
-    """Copy weights with an intercept's feature, which is the last; a layout is its place and the stride."""
-    (last, stride), (old_last, old_stride) = layout, old_layout
-    n = min(last, old_last)
-    if by_feature:
-        relay(new[:n * stride], stride, old[:n * old_stride], old_stride, places, True)
-        new[last * stride + np.array(places)] = old[old_last * old_stride:][:len(places)]
-    else:
-        into, lines = new.reshape(-1, stride), old.reshape(-1, old_stride)
-        into[places, :n] = lines[:, :n]
-        into[places, last] = lines[:, old_last]
-
-
-def transfer_column(new, last, old, old_last):
-    """Copy the numbers kept for each feature."""
-    transfer(new.view(np.float64), (last, 1), old.view(np.float64), (old_last, 1), [0], True)
-
-
-def spread(new, old, places):
-    """Copy a number of each score or pair of scores; the target holds zeros; score c becomes places[c]."""
-    d = len(places)
-    if len(old) == d:
-        new[places] = old
-    else:
-        square = new.reshape(isqrt(len(new)), -1)
-        square[np.ix_(places, places)] = np.asarray(old).reshape(d, d)
 
 
 cdef bint blank(const double* values, Py_ssize_t n) noexcept nogil:

@@ -2,6 +2,7 @@
 from libc.math cimport INFINITY
 
 from sklearn_predtron._core.mixable_state import fields
+from sklearn_predtron._core.state import nothing, restored
 
 
 cdef class Rule:
@@ -36,8 +37,11 @@ cdef class Rule:
         return 1
 
     def state(self):
-        """Return the rule's learned state; `restore` loads it into another instance of the class."""
+        """Return the rule's learned state; `__setstate__` loads it into another instance of the class."""
         return None
+
+    def __setstate__(self, state):
+        restored(self, state, nothing)
 
     def export(self):
         """Return the state that rules of other rows are mixed with; see `_core.mixable_state`."""
@@ -45,9 +49,6 @@ cdef class Rule:
 
     def adopt(self, state):
         """Continue from the state of mixed rules."""
-
-    def restore(self, state):
-        """Continue from the state of another instance of the type."""
 
     def restart(self, seed):
         """Seed the random numbers from here on, if any are drawn."""

@@ -15,7 +15,7 @@ MOST = 2**62  # no count comes near
 Field = Callable[[Any], Any]
 
 
-def restored(owner: Any, state: Any, pattern: tuple[Any, ...]) -> tuple[Any, ...]:
+def restored(owner: Any, state: Any, pattern: Any) -> Any:
     """Return the state of `owner` as accepted by the pattern.
 
     The pattern has an acceptor for each field, or for tuples of fields.
@@ -115,6 +115,20 @@ def wholes(*shape: int, least: int, most: int) -> Field:
     return field
 
 
+def array_like(present: NDArray, least: int = 0, most: int = 0) -> Field:
+    """Accept and copy an array like the present one; whole numbers must be from least to most."""
+    if present.dtype == np.intp:
+        return wholes(*present.shape, least=least, most=most)
+    return reals(*present.shape)
+
+
+def numbers_like(present: Any) -> Any:
+    """Return the pattern of flags, counts and numbers like the present ones."""
+    if isinstance(present, tuple):
+        return tuple(map(numbers_like, present))
+    return flag if isinstance(present, bool) else count if isinstance(present, int) else real
+
+
 def array(value: Any, dtype: np.dtype, shape: tuple[int, ...]) -> NDArray:
     """Copy an array of the given type and shape."""
     if not isinstance(value, np.ndarray) or value.dtype != dtype or value.shape != shape:
@@ -139,13 +153,13 @@ def nothing(value: Any) -> None:
         raise ValueError(f"where nothing is expected there is {shown(value)}")
 
 
-def length_of(state: Any, *path: int) -> int:
+def length_of(state: Any, *path: int, axis: int = 0) -> int:
     """Return the length of the array at a path of indices; return 0, which no pattern accepts, if there is none."""
     for place in path:
         if not isinstance(state, (tuple, list)) or place >= len(state):
             return 0
         state = state[place]
-    return len(state) if isinstance(state, np.ndarray) and state.ndim else 0
+    return state.shape[axis] if isinstance(state, np.ndarray) and state.ndim > axis else 0
 
 
 class Captured:

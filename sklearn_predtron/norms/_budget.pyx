@@ -13,7 +13,7 @@ from sklearn_predtron._core.simd cimport ONE_CLASS, Matrix, Row
 from sklearn_predtron._core.intercept cimport Intercept
 from sklearn_predtron.norms._l2 cimport IterateSum
 
-from sklearn_predtron._core.state import MOST, length_of, reals, restored, wholes
+from sklearn_predtron._core.state import MOST
 
 # Losses that differ by less are equal: rounding, which depends on the layout of X and on blocks, does not say which row goes.
 cdef double ALIKE = 1e-9
@@ -31,6 +31,8 @@ cdef class BudgetedWeights(RKHSWeights):
                  ScoreMap score_map=None):
         if not 0 < budget < MOST:
             raise ValueError(f"budget={budget} must be at least 1.")
+        if support.n > budget:
+            raise ValueError(f"{support.n} rows are kept, which are more than budget={budget}.")
         self.budget = budget
         self.among = np.zeros((1, 1))
         self.apart = np.zeros(budget)
@@ -38,28 +40,14 @@ cdef class BudgetedWeights(RKHSWeights):
         self.with_block = np.zeros((0, 0))
         RKHSWeights.__init__(self, d, p, support, intercept, averaging, score_map)
 
-    def __reduce__(self):
-        kind, (d, p, support, intercept, averaging, score_map), state = RKHSWeights.__reduce__(self)
-        arrays = np.array(self.among[:self.n, :self.n]), np.array(self.apart[:self.n]), np.array(self.nearest[:self.n])
-        return kind, (d, p, support, intercept, self.budget, averaging, score_map), (state, arrays)
+    def arguments(self, Py_ssize_t d, Py_ssize_t p, by_feature=None):
+        d, p, support, intercept, *more = RKHSWeights.arguments(self, d, p)
+        return d, p, support, intercept, self.budget, *more
 
-    def __setstate__(self, state):
-        cdef const double[:, ::1] among
-        cdef const double[::1] apart
-        cdef const Py_ssize_t[::1] nearest
-        cdef Py_ssize_t n = length_of(state, 1, 2)
-        if n > self.budget:
-            raise ValueError(f"The saved state of a BudgetedWeights is damaged: {n} rows are kept in a budget of {self.budget}.")
-        pattern = tuple, (reals(n, n), reals(n), wholes(n, least=-1, most=n - 1))
-        inherited, (among, apart, nearest) = restored(self, state, pattern)
-        RKHSWeights.__setstate__(self, inherited)
-        self.among[:self.n, :self.n] = among
-        self.apart[:self.n] = apart
-        self.nearest[:self.n] = nearest
-
-    def with_scores(self, state, Py_ssize_t d, places):
-        inherited, arrays = state
-        return RKHSWeights.with_scores(self, inherited, d, places), arrays
+    def arrays(self):
+        coefficients, n = RKHSWeights.arrays(self), self.n
+        return [*coefficients, ("pp", np.asarray(self.among[:n, :n])), ("p", np.asarray(self.apart[:n])),
+                ("p", np.asarray(self.nearest[:n]), -1, n - 1)]
 
     @property
     def no_theorem_because(self):

@@ -178,25 +178,16 @@ cdef class ChainedWeights(WrappedWeights):
         wide.__setstate__((table.rearranged(score_map.extra, places_in_table(places, d)), numbers))
         return wide
 
-    def widen(self, Py_ssize_t n_features):
-        self.inner.widen(n_features)
-        Weights.widen(self, n_features)
-
     def own_table(self, table):
         """Accept a table like the present one."""
         if type(table) is not L2Weights or (table.d, table.p, table.averaging) != (1, self.table.p, self.averaging):
             raise ValueError("its table of transitions has another form")
         return table
 
-    def reserve(self, Rows rows not None):
-        self.inner.reserve(rows)
-        self.small_pages = self.inner.small_pages
-
     def keep_averages(self, int n):
         """Keep n averages of the iterates from here on; present averages continue, and new ones start."""
-        self.inner.keep_averages(n)
+        WrappedWeights.keep_averages(self, n)
         self.table.keep_averages(n)
-        self.averaging = n
 
     def swap_average(self, int which):
         """Swap average number `which` with number 1; `keep_averages` comes next."""
@@ -204,8 +195,7 @@ cdef class ChainedWeights(WrappedWeights):
         self.table.swap_average(which)
 
     cdef void select_average(self, int which) noexcept nogil:
-        self.leader = which
-        self.inner.select_average(which)
+        WrappedWeights.select_average(self, which)
         self.table.select_average(which)
 
     # ------------------------------------------------------------------------------------------------------- the theory

@@ -11,9 +11,9 @@ cdef struct LineSum:                  # a sum of the iterates: total + u deferre
     double* total
     double mass                       # weight of the rounds, in units that grow where the past is forgotten
     double inflation
+    double c_at_start
     double segment[SEGMENTS]         # sums of c
     Py_ssize_t now                    # the present segment
-    double c_at_start
     Py_ssize_t* since                 # segment in which a line changed last,
     double* had                       # and its sum then
 
@@ -42,7 +42,6 @@ cdef class DualWeights(AveragedWeights):
     cdef double feature               # the intercept's
     cdef double input_length          # of the input, the intercept's feature aside; negative where it is not known
     cdef bint is_worn(self) noexcept nogil
-    cdef take_over(self, DualWeights other, places)
     cdef Py_ssize_t entry(self, Py_ssize_t c, Py_ssize_t j) noexcept nogil
     cdef const LineSum* sum_of(self, int which) noexcept nogil
     cdef void mean_of_features(self, const View* x, const Row* row, const LineSum* s, double* t) noexcept nogil

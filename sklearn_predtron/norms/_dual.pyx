@@ -8,15 +8,12 @@ from sklearn_predtron._core.score_map cimport ScoreMap, cancelled
 from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ONE_CLASS, ScoreGradient, Matrix, Row, prefetch_bytes
 from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles, q_norm, q_norm_of, row_of
-from sklearn_predtron.norms._averaging cimport AVERAGES, AveragedWeights
+from sklearn_predtron.norms._averaging cimport AveragedWeights
 from sklearn_predtron._core.intercept cimport Intercept
 from sklearn_predtron._core.memory cimport blank, erase
 
 from sklearn_predtron._core.mixable_state import fields, joined, part_of
-from sklearn_predtron._core.state import count, flag, real, reals, restored, whole, wholes
-from sklearn_predtron._core.memory import (
-    SMALL_PAGES, aligned_zeros, padded, touches_most, transfer, transfer_column, use_large_pages,
-)
+from sklearn_predtron._core.memory import SMALL_PAGES, aligned_zeros, padded, touches_most, use_large_pages
 
 # Where sum |theta|^q leaves these bounds, theta is measured in another unit; a step must not take it beyond the last.
 cdef double SMALL = 1e-60, LARGE = 1e60, LARGEST = 1e200, MOST_FEATURES = 1e18
@@ -66,112 +63,40 @@ cdef class DualWeights(AveragedWeights):
         self.watch_radius(False)
         self.keep_averages(averaging)
 
-    def blank(self, Py_ssize_t d, Py_ssize_t p):
-        """Return untrained weights of the same kind."""
-        return type(self)(d, p, self.intercept, self.q, self.by_feature, self.averaging, self.score_map.of_scores(d),
-                          self.curvature)
+    def arguments(self, Py_ssize_t d, Py_ssize_t p):
+        return (d, p, self.intercept, self.q, self.by_feature, self.averaging, self.score_map.of_scores(d), self.curvature)
 
-    def resized(self, Py_ssize_t p, Py_ssize_t d, places):
-        cdef DualWeights wide = self.blank(d, p)
-        wide.take_over(self, list(places))
-        wide.n_features = min(p, self.n_features)
-        return wide
-
-    cdef take_over(self, DualWeights other, places):
-        """Copy others' state, of which score c becomes places[c]."""
+    def arrays(self):
         cdef int i
-        here, there = self.layout(self.last_line), other.layout(other.last_line)
-        self.unit, self.c, self.mass, self.most = other.unit, other.c, other.mass, other.most
-        self.moved, self.top, self.leader, self.radius2 = other.moved, other.top, other.leader, other.radius2
-        self.watch_radius(other.radius_needed, other.radius_of_rows)
-        transfer(np.asarray(self.theta), here, np.asarray(other.theta), there, places, self.by_feature)
-        transfer(np.asarray(self.u), here, np.asarray(other.u), there, places, self.by_feature)
+        cdef LineSum* s
+        found = [*self.arrays_of(self.theta), *self.arrays_of(self.u)]
         for i in range(self.averaging):
-            total, *of_lines = self.totals[i]
-            from_total, *from_lines = other.totals[i]
-            transfer(total, here, from_total, there, places, self.by_feature)
-            for new, old in zip(of_lines, from_lines, strict=True):
-                if self.by_feature:
-                    transfer_column(new, self.last_line, old, other.last_line)
-                else:
-                    new[places] = old
-            take_numbers(&self.sums[i], &other.sums[i])
+            s = &self.sums[i]
+            total, since, had = self.totals[i]
+            found += [*self.arrays_of(total), *self.arrays_of_lines(since, 0, SEGMENTS - 1), *self.arrays_of_lines(had),
+                      ("n", np.asarray(<double[:SEGMENTS]> s.segment)),
+                      ("n", np.asarray(<double[:3]> &s.mass)),      # inflation and c_at_start lie behind it
+                      ("n", np.asarray(<Py_ssize_t[:1]> &s.now), 0, SEGMENTS - 1)]
+        return found
 
-    def layout(self, Py_ssize_t last):
-        """Return the intercept's feature's place, and the stride; they are those of weights of so many features."""
-        return last, padded(self.d if self.by_feature else last + 1, self.by_feature)
-
-    def cut(self, values):
-        """Return weights as saved, without room for more features."""
-        layout = self.layout(self.n_features)
-        saved = np.zeros(self.size_saved())
-        transfer(saved, layout, np.asarray(values), self.layout(self.last_line), list(range(self.d)), self.by_feature)
-        return saved
-
-    def paste(self, values, saved):
-        """Set weights of zeros to the saved ones."""
-        layout, here = self.layout(self.n_features), self.layout(self.last_line)
-        transfer(np.asarray(values), here, saved, layout, list(range(self.d)), self.by_feature)
-
-    def cut_lines(self, values):
-        """Return each line's values as saved; they come without the room for more features."""
-        if not self.by_feature:
-            return np.array(values)
-        saved = np.zeros(self.n_features + 1, dtype=values.dtype)
-        transfer_column(saved, self.n_features, values, self.last_line)
-        return saved
-
-    def paste_lines(self, values, saved):
-        """Set zeros to the saved values of the lines."""
+    def arrays_of(self, flat):
+        """Return weights in place, after their axes: those of features, and those of the intercept."""
+        lines = np.asarray(flat).reshape(self.lines, self.stride)
         if self.by_feature:
-            transfer_column(values, self.last_line, saved, self.n_features)
-        else:
-            values[:] = saved
+            return [("pd", lines[:self.n_features]), ("d", lines[self.last_line])]
+        return [("dp", lines[:, :self.n_features]), ("d", lines[:, self.last_line])]
 
-    def size_saved(self):
-        """Return the length of weights as they are saved."""
-        return self.layout(self.n_features)[1] * (self.n_features + 1 if self.by_feature else self.d)
+    def arrays_of_lines(self, values, *bounds):
+        """Return each line's values in place, after their axes."""
+        if not self.by_feature:
+            return [("d", values, *bounds)]
+        return [("p", values[:self.n_features], *bounds), ("n", values[self.last_line:], *bounds)]
 
-    def __reduce__(self):
-        arguments = (self.d, self.n_features, self.intercept, self.q, self.by_feature, self.averaging, self.score_map,
-                     self.curvature)
-        numbers = (self.unit, self.c, self.mass, self.most, self.moved, self.top, self.radius2, self.radius_needed,
-                   self.radius_of_rows)
-        arrays = self.cut(self.theta), self.cut(self.u)
-        return type(self), arguments, (arrays, numbers, self.leader, self.state_of_sums())
+    def numbers(self):
+        return self.unit, self.c, self.mass, self.most, self.moved, self.top
 
-    def __setstate__(self, state):
-        size = self.size_saved()
-        pattern = (reals(size), reals(size)), (*[real] * 4, count, count, real, flag, flag), whole(0, AVERAGES), tuple
-        (theta, u), numbers, self.leader, sums = restored(self, state, pattern)
-        self.unit, self.c, self.mass, self.most, self.moved, self.top, self.radius2, needed, of_rows = numbers
-        self.paste(self.theta, theta)
-        self.paste(self.u, u)
-        self.restore_sums(sums)
-        self.watch_radius(needed, of_rows)
-
-    def state_of_sums(self):
-        """Return each sum's arrays and numbers."""
-        cdef int i
-        return tuple([
-            (self.cut(self.totals[i][0]), *map(self.cut_lines, self.totals[i][1:]),
-             np.array(<double[:SEGMENTS]> self.sums[i].segment), self.sums[i].mass, self.sums[i].inflation, self.sums[i].now,
-             self.sums[i].c_at_start)
-            for i in range(self.averaging)])
-
-    def restore_sums(self, state):
-        """Take over the sums of a saved state."""
-        cdef int i
-        lines = self.n_features + 1 if self.by_feature else self.d
-        one = (reals(self.size_saved()), wholes(lines, least=0, most=SEGMENTS - 1), reals(lines), reals(SEGMENTS), real, real,
-               whole(0, SEGMENTS - 1), real)
-        for i, (total, since, had, segment, mass, inflation, now, start) in enumerate(
-                restored(self, state, (one,) * self.averaging)):
-            self.paste(self.totals[i][0], total)
-            self.paste_lines(self.totals[i][1], since)
-            self.paste_lines(self.totals[i][2], had)
-            (<double[:SEGMENTS]> self.sums[i].segment)[:] = segment
-            self.sums[i].mass, self.sums[i].inflation, self.sums[i].now, self.sums[i].c_at_start = mass, inflation, now, start
+    def set_numbers(self, numbers):
+        self.unit, self.c, self.mass, self.most, self.moved, self.top = numbers
 
     def export(self):
         cdef const LineSum* s = &self.sums[0]
@@ -733,11 +658,3 @@ cdef inline double take_pending(LineSum* s, Py_ssize_t line) noexcept nogil:
     s.since[line] = s.now
     s.had[line] = s.segment[s.now]
     return deferred
-
-
-cdef void take_numbers(LineSum* s, const LineSum* other) noexcept nogil:
-    """Take over another sum's numbers; its arrays are elsewhere."""
-    cdef int i
-    s.mass, s.inflation, s.now, s.c_at_start = other.mass, other.inflation, other.now, other.c_at_start
-    for i in range(SEGMENTS):
-        s.segment[i] = other.segment[i]

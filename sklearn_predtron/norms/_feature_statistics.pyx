@@ -3,7 +3,6 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from sklearn_predtron._core.memory cimport restore
 from sklearn_predtron.norms.scaling cimport (
     Found,
     Scaling,
@@ -21,8 +20,7 @@ from sklearn_predtron.norms.scaling cimport (
 )
 
 from sklearn_predtron._core.mixable_state import Moments
-from sklearn_predtron._core.state import reals
-from sklearn_predtron._core.memory import aligned_zeros, relay, use_large_pages
+from sklearn_predtron._core.memory import aligned_zeros, use_large_pages
 
 cdef enum:
     PAIR = 2        # of the fields are wanted for every row, the others for new rows
@@ -150,7 +148,8 @@ cdef class FeatureStatistics:
 
         They are for pooling with those of other rows.  The statistics stay as they are.
         """
-        values = self.saved
+        self.write_counts()
+        values = np.array(self.values)
         cdef double[::1] flat = values
         cdef Scaling S = self.laid(&flat[0])
         if rows > 0:
@@ -168,17 +167,13 @@ cdef class FeatureStatistics:
         self.field(LAST, n)[...] = rows
         self.look(n, rows)
 
-    def take_over(self, FeatureStatistics other not None):
-        """Take over the statistics of fewer features; they come first here."""
-        cdef Py_ssize_t after = PAIR * self.room, other_after = PAIR * other.room
-        values, others = np.asarray(self.values), np.asarray(other.values)
-        if self.sparse:
-            relay(values[:after], PAIR, others[:other_after], PAIR, list(range(PAIR)), True)
-            relay(values[after:], REST, others[other_after:], REST, list(range(REST)), True)
-        else:
-            relay(values, self.room, others, other.room, list(range(FIELDS)), False)
-        self.unwritten = other.unwritten
-        self.unwritten.n = min(self.unwritten.n, self.room)
+    def arrays(self, Py_ssize_t n):
+        """Return all statistics of the first n features, in place, each array after its axes."""
+        self.write_counts()
+        values, after = np.asarray(self.values), PAIR * self.room
+        if not self.sparse:
+            return [("np", values.reshape(FIELDS, self.room)[:, :n])]
+        return [("pn", values[:after].reshape(-1, PAIR)[:n]), ("pn", values[after:].reshape(-1, REST)[:n])]
 
     def count_zeros(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t dense_rows, Py_ssize_t rows):
         """Set the counts of features that were always zero; they become the number of dense rows."""
@@ -187,24 +182,6 @@ cdef class FeatureStatistics:
         for j in range(first, last):
             self.S.count[j * self.S.rest] = dense_rows
         self.look(last, rows)
-
-    @property
-    def pattern(self):
-        """Return the pattern of a saved state of theirs."""
-        return reals(self.values.shape[0])
-
-    @property
-    def saved(self):
-        """The values, copied."""
-        cdef double[::1] values = np.array(self.values)
-        cdef Scaling S = self.laid(&values[0])
-        scaling_write_counts(self.unwritten.n, self.unwritten.rows, &S)     # in the copy: others may be learning
-        return np.asarray(values)
-
-    def restore(self, const double[::1] saved not None, Py_ssize_t n, Py_ssize_t rows):
-        """Take over the values of a saved state; it has so many features and rows."""
-        restore(self.values, saved)
-        self.look(n, rows)
 
     def make_room_to_keep(self):
         """Get ready for `keep`."""

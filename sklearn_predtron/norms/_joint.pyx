@@ -78,9 +78,8 @@ cdef class JointWeights(L2Weights):
         L2Weights.__init__(self, 1, p, Intercept(False, 1.0), by_feature=True, averaging=averaging, score_map=JointMap())
         self.iterate = np.frombuffer(memoryview(np.asarray(self.data)).toreadonly())[:p]
 
-    def __reduce__(self):
-        _, _, state = L2Weights.__reduce__(self)
-        return type(self), (self.p, self.averaging), state
+    def arguments(self, Py_ssize_t d, Py_ssize_t p, by_feature=None):
+        return self.p, self.averaging
 
     def resized(self, Py_ssize_t p, Py_ssize_t d, places):
         return Weights.resized(self, p, d, places)

@@ -7,6 +7,7 @@ from sklearn_predtron.norms._averaging cimport AVERAGES, AveragedWeights
 
 cdef struct IterateSum:             # sum_u w_u W_{u+1} = weight * data + scale * total, and mass = sum_u w_u
     Matrix total
+    double* C                       # the third array of the sum, where weights have one
     double scale, mass, weight
 
 
@@ -31,7 +32,6 @@ cdef class L2Weights(AveragedWeights):
     cdef void clear(self) noexcept nogil
     cdef double length2_of_sum(self, View* x, const ScoreGradient* g, double* z) noexcept nogil
     cdef void sum_rows(self, View* x, const ScoreGradient* g, double* z) noexcept nogil
-    cdef take_over(self, L2Weights other, places)
     cdef lay(self, Matrix* M, double[::1] data, double[::1] offset)
 
     cdef inline double pending(self, int which, double change) noexcept nogil:

@@ -7,15 +7,14 @@ from sklearn_predtron._core.rows cimport Rows, View, largest_norm, squared_norm,
 from sklearn_predtron._core.score_map cimport ScoreMap, cancelled
 from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ONE_CLASS, ScoreGradient, Matrix
 from sklearn_predtron.norms._block_scores cimport BlockScores
-from sklearn_predtron.norms._averaging cimport AVERAGES, AveragedWeights
+from sklearn_predtron.norms._averaging cimport AveragedWeights
 from sklearn_predtron._core.weights cimport Weights
 from sklearn_predtron._core.intercept cimport Intercept
-from sklearn_predtron._core.memory cimport BLOCK, blank, erase, restore
+from sklearn_predtron._core.memory cimport BLOCK, blank, erase
 from sklearn_predtron._core.problem cimport Round
 
 from sklearn_predtron._core.mixable_state import fields, joined, part_of
-from sklearn_predtron._core.state import flag, real, reals, restored, whole
-from sklearn_predtron._core.memory import SMALL_PAGES, aligned_zeros, relay, spread, use_large_pages, touches_most
+from sklearn_predtron._core.memory import SMALL_PAGES, aligned_zeros, use_large_pages, touches_most
 
 cdef enum:
     MANY_WEIGHTS = 1 << 13    # that rows are scored ahead for: they do not stay in the nearest cache
@@ -48,26 +47,36 @@ cdef class L2Weights(AveragedWeights):
         self.lay(&self.W, self.data, self.b)
         self.keep_averages(averaging)
 
-    def own_arguments(self, Py_ssize_t p):
-        """Return the arguments of the constructor for p features that come before those of all weights."""
-        return ()
-
-    def blank(self, Py_ssize_t d, Py_ssize_t p, by_feature=None):
-        """Return untrained weights of the same kind and, unless it is given, the same layout."""
+    def arguments(self, Py_ssize_t d, Py_ssize_t p, by_feature=None):
+        """Return the arguments of the constructor for weights of the same kind and, unless it is given, the same layout."""
         by_feature = self.by_feature or self.small_pages if by_feature is None else by_feature
-        how = d, p, self.intercept, by_feature, self.averaging, self.score_map.of_scores(d)
-        return type(self)(*self.own_arguments(p), *how)
+        return d, p, self.intercept, by_feature, self.averaging, self.score_map.of_scores(d)
 
-    def resized(self, Py_ssize_t p, Py_ssize_t d, places):
-        cdef L2Weights wide = self.blank(d, p)
-        wide.take_over(self, list(places))
-        wide.n_features = min(p, self.n_features)
-        return wide
+    def arrays(self):
+        cdef int i
+        found = [self.array_of(self.data), ("d", np.asarray(self.b))]
+        for i in range(self.averaging):
+            total, *more = self.totals[i]
+            numbers = np.asarray(<double[:3]> &self.sums[i].scale)      # mass and weight lie behind it
+            found += [self.array_of(total), *[("d" * array.ndim, array) for array in more], ("n", numbers)]
+        return found
+
+    def array_of(self, flat):
+        """Return weights in place, after their axes; lines of features are as long as they lie."""
+        lines = np.asarray(flat).reshape(-1, 1 if self.d == 1 else self.stride)
+        by_feature = self.by_feature or self.d == 1
+        return ("pd", lines[:self.n_features]) if by_feature else ("dp", lines[:, :self.n_features])
+
+    def numbers(self):
+        return self.scale, self.empty
+
+    def set_numbers(self, numbers):
+        self.scale, self.empty = numbers
 
     def rearranged(self, Py_ssize_t p, places):
         """Return weights of one score and p features; places[j] is feature j of these weights."""
-        cdef L2Weights wide = self.blank(1, p)
-        wide.take_over(self, [0])
+        cdef L2Weights wide = self.resized(p, 1, [0])
+        wide.n_features = p
         for (own, *_), (known, *_) in zip([(wide.data,), *wide.totals], [(self.data,), *self.totals], strict=True):
             values = np.asarray(own)
             values[:] = 0
@@ -79,9 +88,7 @@ cdef class L2Weights(AveragedWeights):
 
         Score places[0] is the only one of these weights, and places[1] is its opposite.
         """
-        cdef L2Weights wide = self.blank(d, p, by_feature)
-        wide.take_over(self, places[:1])
-        wide.n_features = min(p, self.n_features)
+        wide = self.resized(p, d, places[:1], by_feature)
         wide.oppose(places)
         return wide
 
@@ -95,75 +102,11 @@ cdef class L2Weights(AveragedWeights):
             for values in more:
                 values[second] = -values[first]
 
-    cdef take_over(self, L2Weights other, places):
-        """Copy others' state, of which score c becomes places[c]."""
-        cdef int i
-        by_feature = self.by_feature or self.d == 1
-        stride = 1 if self.d == 1 else self.stride
-        other_stride = 1 if by_feature and other.d == 1 else other.stride
-        self.scale, self.empty, self.leader, self.radius2 = other.scale, other.empty, other.leader, other.radius2
-        self.watch_radius(other.radius_needed, other.radius_of_rows)
-        relay(np.asarray(self.data), stride, np.asarray(other.data), other_stride, places, by_feature)
-        np.asarray(self.b)[places] = other.b
-        for i in range(self.averaging):
-            total, *more = self.totals[i]
-            from_total, *from_more = other.totals[i]
-            relay(total, stride, from_total, other_stride, places, by_feature)
-            for new, old in zip(more, from_more, strict=True):
-                spread(new, old, places)
-            self.sums[i].scale, self.sums[i].mass = other.sums[i].scale, other.sums[i].mass
-            self.sums[i].weight = other.sums[i].weight
-
-    def __reduce__(self):
-        if self.p > self.n_features:
-            return self.resized(self.n_features, self.d, range(self.d)).__reduce__()
-        how = self.d, self.p, self.intercept, self.by_feature or self.small_pages, self.averaging, self.score_map
-        numbers = self.scale, self.radius2, self.empty, self.radius_needed, self.radius_of_rows
-        state = (np.array(self.data), np.array(self.b)), numbers, self.leader, self.state_of_sums()
-        return type(self), (*self.own_arguments(self.p), *how), state
-
-    def __setstate__(self, state):
-        cdef const double[::1] data, b
-        pattern = (reals(self.data.shape[0]), reals(self.d)), (*[real] * 2, *[flag] * 3), whole(0, AVERAGES), tuple
-        (data, b), numbers, self.leader, sums = restored(self, state, pattern)
-        self.scale, self.radius2, self.empty, needed, of_rows = numbers
-        self.watch_radius(needed, of_rows)
-        restore(self.data, data)
-        self.b[:] = b
-        self.restore_sums(sums)
-
-    def state_of_sums(self):
-        """Return each sum's arrays and numbers."""
-        return tuple([
-            (*map(np.array, self.arrays_of_sum(i)), self.sums[i].scale, self.sums[i].mass, self.sums[i].weight)
-            for i in range(self.averaging)])
-
-    def arrays_of_sum(self, int i):
-        """Return the arrays of a sum that are in use."""
-        return self.totals[i]
-
-    def restore_sums(self, state):
-        """Take over the sums of a saved state."""
-        cdef const double[::1] saved
-        cdef int i
-        own = [self.arrays_of_sum(i) for i in range(self.averaging)]
-        pattern = tuple([(*[reals(len(array)) for array in arrays], *[real] * 3) for arrays in own])
-        for i, (*arrays, scale, mass, weight) in enumerate(restored(self, state, pattern)):
-            for array, saved in zip(own[i], arrays, strict=True):
-                restore(array, saved)
-            self.sums[i].scale, self.sums[i].mass, self.sums[i].weight = scale, mass, weight
-
     def export(self):
-        theta, b = self.exported_iterate()
-        sums = {}
-        if self.averaging and self.sums[0].mass > 0:
-            sums = self.exported_sum()
+        theta, b = L2Weights.last(self)     # to which steps are added, whatever weights are made of it
+        sums = self.exported_sum() if self.averaging and self.sums[0].mass > 0 else {}
         return joined(weights=fields(mean={"theta": theta, "b": b}, sum=sums, most={"radius2": self.radius2}),
                       intercept=self.intercept.export())
-
-    def exported_iterate(self):
-        """Return the part of the last iterate that is mixed; it is the part to which steps are added."""
-        return L2Weights.last(self)
 
     def exported_sum(self):
         """Return the first sum of the iterates and its mass; those of others may be added to it."""
@@ -220,7 +163,11 @@ cdef class L2Weights(AveragedWeights):
         M.layout = ONE_CLASS if self.d == 1 else BY_FEATURE if self.by_feature else BY_CLASS
 
     cdef begin_sum(self, int i, arrays):
+        cdef double[::1] C
         self.lay(&self.sums[i].total, arrays[0], arrays[1])
+        if len(arrays) > 2:
+            C = arrays[2].reshape(-1)
+            self.sums[i].C = &C[0]
         self.sums[i].scale = 1
         self.sums[i].mass = self.sums[i].weight = 0
 
@@ -459,8 +406,8 @@ cdef class L2Weights(AveragedWeights):
             self.upcoming.sum_again(NULL)
 
     def _shaped(self, flat):
-        matrix = np.asarray(flat).reshape(-1, self.stride)
-        return matrix[:self.n_features, :self.d].T if self.by_feature else matrix[:, :self.n_features]
+        axes, lines = self.array_of(flat)
+        return lines[:, :self.d].T if axes == "pd" else lines
 
     def last(self):
         """Return copies of the last iterate's W (d, p), b (d,)."""

@@ -126,27 +126,6 @@ cdef class OppositeWeights(WrappedWeights):
             return self.inner.with_opposite(p, d, list(places), self.by_feature)
         return OppositeWeights(self.inner.resized(p, 1, range(1)), self.by_feature)
 
-    def widen(self, Py_ssize_t n_features):
-        self.inner.widen(n_features)
-        self.follow()
-
-    def reserve(self, Rows rows not None):
-        self.inner.reserve(rows)
-        self.small_pages = self.inner.small_pages
-
-    def keep_averages(self, int n):
-        """Keep n averages of the iterates from here on; present averages continue, and new ones start."""
-        self.inner.keep_averages(n)
-        self.follow()
-
-    def swap_average(self, int which):
-        """Swap average number `which` with number 1; `keep_averages` comes next."""
-        self.inner.swap_average(which)
-
-    cdef void select_average(self, int which) noexcept nogil:
-        self.leader = which
-        self.inner.select_average(which)
-
     def watch_radius(self, bint needed, bint of_rows=False):
         self.inner.watch_radius(needed, of_rows)
         self.follow()
@@ -174,9 +153,6 @@ cdef class OppositeWeights(WrappedWeights):
     def own_passing(self, bint mean, Rows rows):
         one = passing(self.inner, mean, rows)
         return None if one is None else OppositeScores(one)
-
-    cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
-        self.inner.open_call(rows, fresh, undo_needed)
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
         self.inner.scores(x, t)
@@ -208,12 +184,6 @@ cdef class OppositeWeights(WrappedWeights):
         cdef ScoreGradient one
         aim(&one, g, &first)
         self.inner.step(x, &one, size)
-
-    cdef void shrink(self, double factor) noexcept nogil:
-        self.inner.shrink(factor)
-
-    cdef void add_to_average(self, int which, double weight, double keep) noexcept nogil:
-        self.inner.add_to_average(which, weight, keep)
 
     def last(self):
         """Return copies of the last iterate's W (2, p), b (2,)."""

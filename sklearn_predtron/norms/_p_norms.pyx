@@ -11,8 +11,7 @@ from sklearn_predtron.norms._dual cimport BUFFER, DualWeights
 from sklearn_predtron._core.intercept cimport Intercept
 from sklearn_predtron._core.memory cimport blank, erase
 
-from sklearn_predtron._core.state import reals, restored
-from sklearn_predtron._core.memory import aligned_zeros, transfer_column
+from sklearn_predtron._core.memory import aligned_zeros
 
 
 cdef class PNormWeights(DualWeights):
@@ -110,27 +109,13 @@ cdef class GroupWeights(DualWeights):
         self.push = np.zeros(self.stride if by_feature else d)
         self.lines_owed = np.zeros(d)
 
-    def blank(self, Py_ssize_t d, Py_ssize_t p):
-        return type(self)(d, p, self.intercept, self.q, self.by_feature, self.averaging, self.curvature)
+    def arguments(self, Py_ssize_t d, Py_ssize_t p):
+        return d, p, self.intercept, self.q, self.by_feature, self.averaging, self.curvature
 
-    cdef take_over(self, DualWeights other, places):
-        DualWeights.take_over(self, other, places)
-        transfer_column(np.asarray(self.part), self.last_line, np.asarray((<GroupWeights> other).part), other.last_line)
-
-    def __reduce__(self):
-        arguments = self.d, self.n_features, self.intercept, self.q, self.by_feature, self.averaging, self.curvature
-        part = np.zeros(self.size_of_part())
-        transfer_column(part, self.n_features, np.asarray(self.part), self.last_line)
-        return type(self), arguments, (DualWeights.__reduce__(self)[2], part)
-
-    def __setstate__(self, state):
-        inherited, part = restored(self, state, (tuple, reals(self.size_of_part())))
-        transfer_column(np.asarray(self.part), self.last_line, part, self.n_features)
-        DualWeights.__setstate__(self, inherited)
-
-    def size_of_part(self):
-        """Return the length of `part` as it is saved."""
-        return self.n_features + 1 if self.by_feature else self.layout(self.n_features)[1]
+    def arrays(self):
+        part = np.asarray(self.part)
+        own = [("p", part[:self.n_features]), ("n", part[self.last_line:self.last_line + 1])]
+        return [*DualWeights.arrays(self), *own]
 
     cdef double direction_norm(self, const ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t i

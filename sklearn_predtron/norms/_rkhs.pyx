@@ -11,11 +11,10 @@ from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles
 from sklearn_predtron._core.weights cimport ScoreFunction
 from sklearn_predtron._core.intercept cimport Intercept
-from sklearn_predtron.norms._averaging cimport AVERAGES
 from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
 
 from sklearn_predtron._core.rows import issparse
-from sklearn_predtron._core.state import MOST, count, flag, length_of, real, reals, restored, whole, wholes
+from sklearn_predtron._core.state import MOST, length_of
 from sklearn_predtron._core.weights import euclidean_length
 from sklearn_predtron._core.memory import aligned_zeros
 
@@ -61,31 +60,30 @@ cdef class RKHSWeights(L2Weights):
         self.close_fit()
         self.close_call(False)
 
-    def __reduce__(self):
-        cdef Py_ssize_t used = self.n * self.d
-        arguments = self.d, self.p, self.support.lent(), self.intercept, self.averaging, self.score_map
-        arrays = np.array(self.data[:used]), np.array(self.b), np.array(self.number[:self.n])
-        numbers = self.scale, self.radius2, self.empty, self.radius_needed, self.radius_of_rows, self.given, self.truncation_loss
-        return type(self), arguments, (arrays, numbers, self.leader, self.state_of_sums())
+    def arguments(self, Py_ssize_t d, Py_ssize_t p, by_feature=None):
+        support = self.support.lent() if p <= self.p else self.support.resized(p)
+        return d, max(p, self.p), support, self.intercept, self.averaging, self.score_map.of_scores(d)
 
-    def __setstate__(self, state):
-        cdef const double[::1] data, b
-        cdef const Py_ssize_t[::1] number
-        cdef Py_ssize_t n = length_of(state, 0, 2)
-        pattern = ((reals(n * self.d), reals(self.d), wholes(n, least=0, most=MOST)),
-                   (*[real] * 2, flag, flag, flag, count, real), whole(0, AVERAGES), tuple)
-        (data, b, number), numbers, self.leader, sums = restored(self, state, pattern)
-        if self.support.n != n:
-            raise ValueError(f"The saved state of a {type(self).__name__} is damaged: {n} rows have coefficients, and "
-                             f"{self.support.n} are kept.")
-        self.scale, self.radius2, self.empty, needed, of_rows, self.given, self.truncation_loss = numbers
-        self.watch_radius(needed, of_rows)
-        self.make_room(number.shape[0])
-        self.n = number.shape[0]
-        self.number[:self.n] = number
-        self.data[:self.n * self.d] = data
-        self.b[:] = b
-        self.restore_sums(sums)
+    def accepted(self, saved):
+        shape = length_of(saved, 0, 0), length_of(saved, 0, 0, axis=1)
+        if shape != (self.support.n, self.d):       # before there is room for them
+            raise ValueError(f"coefficients of shape {shape} are not those of {self.support.n} rows and {self.d} scores")
+        return L2Weights.accepted(self, saved)
+
+    def arrays(self):
+        self.make_room(self.support.n - self.n)     # where the rows are there before their coefficients
+        self.n = max(self.n, self.support.n)
+        return [*L2Weights.arrays(self), ("p", np.asarray(self.number[:self.n]), 0, MOST)]
+
+    def array_of(self, flat):
+        return "pd", np.asarray(flat).reshape(-1, self.d)[:self.n]
+
+    def numbers(self):
+        return *L2Weights.numbers(self), self.given, self.truncation_loss
+
+    def set_numbers(self, numbers):
+        *inherited, self.given, self.truncation_loss = numbers
+        L2Weights.set_numbers(self, inherited)
 
     def export(self):
         raise ValueError(UNMIXED)
@@ -93,32 +91,9 @@ cdef class RKHSWeights(L2Weights):
     def adopt(self, state, bint with_sums):
         raise ValueError(UNMIXED)
 
-    def resized(self, Py_ssize_t p, Py_ssize_t d, places):
-        """Return weights of the same rows with p features; the added features are 0."""
-        kind, (_, _, support, intercept, *arguments, score_map), state = self.__reduce__()
-        cdef RKHSWeights wide = kind(d, p, self.support.resized(p), intercept, *arguments, self.score_map.of_scores(d))
-        wide.__setstate__(wide.with_scores(state, self.d, list(places)))
-        wide.n_features = min(p, self.n_features)
-        return wide
-
     def room_for(self, Py_ssize_t n_features):
         """Return n_features, since stored rows have no extra room."""
         return n_features
-
-    def with_scores(self, state, Py_ssize_t d, places):
-        """Return the state of d scores with more scores; score c becomes places[c]."""
-        (data, b, number), numbers, leader, sums = state
-        sums = [(self.of_scores(total, d, places), self.of_scores(offset, d, places), *more) for total, offset, *more in sums]
-        return (self.of_scores(data, d, places), self.of_scores(b, d, places), number), numbers, leader, tuple(sums)
-
-    def of_scores(self, values, Py_ssize_t d, places):
-        """Return numbers of d scores each with more scores."""
-        wide = np.zeros((len(values) // d, self.d))
-        wide[:, places] = values.reshape(-1, d)
-        return wide.reshape(-1)
-
-    def arrays_of_sum(self, int i):
-        return self.totals[i][0][:self.n * self.d], self.totals[i][1]
 
     cdef make_room(self, Py_ssize_t rows):
         """Allocate memory for the given number of additional rows."""
@@ -437,9 +412,6 @@ cdef class RKHSWeights(L2Weights):
         self.change[:] = 0
 
     # ------------------------------------------------------------------------------------------------------- for Python
-
-    def _shaped(self, flat):
-        return np.asarray(flat).reshape(-1, self.d)[:self.n].T
 
     @property
     def expansion(self):

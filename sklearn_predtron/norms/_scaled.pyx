@@ -20,8 +20,7 @@ from sklearn_predtron.norms._averaging cimport AVERAGES
 from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
 
 from sklearn_predtron._core.mixable_state import fields, joined, part_of
-from sklearn_predtron._core.state import count, flag, real, reals, restored
-from sklearn_predtron._core.memory import aligned_zeros, spread
+from sklearn_predtron._core.memory import aligned_zeros
 
 cdef enum:
     BUFFER = 256    # features that are taken at once; the step of a loop too, where Cython wants a literal
@@ -69,7 +68,6 @@ cdef class ScaledWeights(L2Weights):
     cdef int followed                   # of the averages before others began, how many have a C
     cdef bint sparse, known, following  # how statistics lie; whether C and D are right; whether the averages have a C too
     cdef double[::1] x, z, change, C, offset
-    cdef double* C_total[AVERAGES]      # of each sum
     cdef Py_ssize_t[::1] at
     cdef double D, largest, squared_length      # largest: the maximum of D since it was computed from all features
     cdef Found found
@@ -103,17 +101,21 @@ cdef class ScaledWeights(L2Weights):
         if small_pages and not self.small_pages:
             self.statistics.use_large_pages()
 
-    def blank(self, Py_ssize_t d, Py_ssize_t p, by_feature=None):
+    def arguments(self, Py_ssize_t d, Py_ssize_t p, by_feature=None):
         by_feature = self.sparse if by_feature is None else by_feature
-        return type(self)(d, p, self.intercept, by_feature, self.averaging, self.score_map.of_scores(d))
+        return d, p, self.intercept, by_feature, self.averaging, self.score_map.of_scores(d)
 
-    cdef take_over(self, L2Weights other, places):
-        cdef ScaledWeights same = other
-        L2Weights.take_over(self, other, places)
-        self.statistics.take_over(same.statistics)
-        counts, C = same._counted()
-        self._set_counted((counts, np.zeros(self.d)))
-        spread(np.asarray(self.C), C, places)
+    def arrays(self):
+        return [*L2Weights.arrays(self), ("d", np.asarray(self.C)), *self.statistics.arrays(self.n_features)]
+
+    def numbers(self):
+        flags = self.known, self.following, self.is_trainable
+        return *L2Weights.numbers(self), *flags, self.seen, self.dense_rows, self.D, self.largest
+
+    def set_numbers(self, numbers):
+        *inherited, self.known, self.following, self.is_trainable, self.seen, self.dense_rows, self.D, self.largest = numbers
+        L2Weights.set_numbers(self, inherited)
+        self.statistics.look(self.n_features, self.seen)
 
     def oppose(self, places):
         L2Weights.oppose(self, places)
@@ -123,19 +125,6 @@ cdef class ScaledWeights(L2Weights):
         """Widen the rows to n_features; earlier dense rows count as zeros in the new features."""
         self.statistics.count_zeros(self.n_features, n_features, self.dense_rows, self.seen)
         L2Weights.widen(self, n_features)
-
-    def __reduce__(self):
-        if self.p > self.n_features:
-            return self.resized(self.n_features, self.d, range(self.d)).__reduce__()
-        arguments = (self.d, self.p, self.intercept, self.sparse, self.averaging, self.score_map)
-        return type(self), arguments, (L2Weights.__reduce__(self)[2], self.statistics.saved, self._counted())
-
-    def __setstate__(self, state):
-        counted = (flag, flag, flag, count, count, real, real), reals(self.d)
-        inherited, statistics, counted = restored(self, state, (tuple, self.statistics.pattern, counted))
-        L2Weights.__setstate__(self, inherited)
-        self._set_counted(counted)
-        self.statistics.restore(statistics, self.n_features, self.seen)
 
     def export(self):
         own = fields(gain={"dense_rows": self.dense_rows}, moments={"": self.statistics.moments(self.seen, self.n_features)})
@@ -156,16 +145,6 @@ cdef class ScaledWeights(L2Weights):
             self.statistics.refresh(self.seen, not self.sparse)
         self.is_trainable = (self._field(INVERSE) > 0).any() or self.learns_constants()     # be the rows of several shards
         self.known = self.following = self.is_applied = self.followed = False
-
-    def _counted(self):
-        flags = self.known, self.following, self.is_trainable
-        return flags + (self.seen, self.dense_rows, self.D, self.largest), np.array(self.C)
-
-    def _set_counted(self, state):
-        cdef const double[::1] C
-        numbers, C = state
-        self.known, self.following, self.is_trainable, self.seen, self.dense_rows, self.D, self.largest = numbers
-        self.C[:] = C
 
     def watch_radius(self, bint needed, bint of_rows=False):
         """Set whether to follow the largest |x| of future rounds; it is in scaled units; the statistics have their own hook."""
@@ -362,7 +341,7 @@ cdef class ScaledWeights(L2Weights):
         self.C[:] = 0
         for which in range(self.averaging):
             for c in range(self.d):
-                self.C_total[which][c] = 0
+                self.sums[which].C[c] = 0
         for first in range(0, self.p, 256):
             n = 0
             for j in range(first, min(first + BUFFER, self.p)):
@@ -382,7 +361,7 @@ cdef class ScaledWeights(L2Weights):
         change.n, change.value, change.index = n, shift, at
         self.add_product(&change, &self.W, &self.C[0])
         for which in range(self.averaging if self.following else 0):
-            self.add_product(&change, &self.sums[which].total, self.C_total[which])
+            self.add_product(&change, &self.sums[which].total, self.sums[which].C)
 
     cdef const double* read(self, const Row* row, const RowOps* k) noexcept nogil:
         """Return the values of a row in double precision; their places are in self.at where the row is sparse."""
@@ -454,7 +433,7 @@ cdef class ScaledWeights(L2Weights):
         memcpy(&self.C_before[0, 0], &self.C[0], self.d * sizeof(double))
         b.scale = self.scale
         for which in range(self.averaging):
-            memcpy(&self.C_before[1 + which, 0], self.C_total[which], self.d * sizeof(double))
+            memcpy(&self.C_before[1 + which, 0], self.sums[which].C, self.d * sizeof(double))
             b.weight_of_sum[which], b.scale_of_sum[which] = self.sums[which].weight, self.sums[which].scale
 
     cdef void abandon_round(self) noexcept nogil:
@@ -470,7 +449,7 @@ cdef class ScaledWeights(L2Weights):
         memcpy(&self.C[0], &self.C_before[0, 0], self.d * sizeof(double))
         self.scale = b.scale
         for which in range(self.averaging):
-            memcpy(self.C_total[which], &self.C_before[1 + which, 0], self.d * sizeof(double))
+            memcpy(self.sums[which].C, &self.C_before[1 + which, 0], self.d * sizeof(double))
             self.sums[which].weight, self.sums[which].scale = b.weight_of_sum[which], b.scale_of_sum[which]
 
     # ----------------------------------------------------------------------------------------------------------- scores
@@ -511,7 +490,7 @@ cdef class ScaledWeights(L2Weights):
             self.known &= self.following
             self.following = True
             self.centred_scores(x, t, &self.W, &self.C[0], s.weight / s.mass, False)
-            self.centred_scores(x, t, &s.total, self.C_total[which - 1], s.scale / s.mass, True)
+            self.centred_scores(x, t, &s.total, s.C, s.scale / s.mass, True)
 
     cdef void average_scores(self, const View* x, int which, const double* last, double* t) noexcept nogil:
         cdef const IterateSum* s = self.sum_of(which)
@@ -528,9 +507,9 @@ cdef class ScaledWeights(L2Weights):
             self.known, self.following = False, True
             self.apply(&x.first, x.k)       # the totals' C is missing
         if self.score_map.of_blocks or x.m > 1:
-            self.centred_scores(x, t, &s.total, self.C_total[which - 1], s.scale / s.mass, True)
+            self.centred_scores(x, t, &s.total, s.C, s.scale / s.mass, True)
             return
-        self.row_scores(x, t, &s.total, self.C_total[which - 1], s.scale / s.mass, True)
+        self.row_scores(x, t, &s.total, s.C, s.scale / s.mass, True)
 
     cdef inline void be_applied(self, const View* x) noexcept nogil:
         """Apply a row unless it was the last one; that of a sequence may not be the last one."""
@@ -711,7 +690,7 @@ cdef class ScaledWeights(L2Weights):
                 pending = self.pending(which, change)
                 if pending != 0:
                     self.sums[which].total.offset[c] += pending * times * g.value[i]
-                    self.C_total[which][c] += pending * along * g.value[i]
+                    self.sums[which].C[c] += pending * along * g.value[i]
 
     cdef void renormalise(self) noexcept nogil:
         L2Weights.renormalise(self)
@@ -728,15 +707,6 @@ cdef class ScaledWeights(L2Weights):
         else:
             self.following |= n <= self.followed    # those that began are taken back, before a round
         L2Weights.keep_averages(self, n)
-
-    cdef begin_sum(self, int i, arrays):
-        cdef double[::1] C = arrays[2]
-        L2Weights.begin_sum(self, i, arrays)
-        self.C_total[i] = &C[0]
-
-    cdef void exchange_sums(self, int i, int j) noexcept:
-        L2Weights.exchange_sums(self, i, j)
-        self.C_total[i], self.C_total[j] = self.C_total[j], self.C_total[i]
 
     def new_total(self):
         return *L2Weights.new_total(self), np.zeros(self.d)

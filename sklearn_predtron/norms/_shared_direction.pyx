@@ -143,10 +143,6 @@ cdef class SharedDirection(WrappedWeights):
         wide.__setstate__(self.__reduce__()[2])
         return wide
 
-    def widen(self, Py_ssize_t n_features):
-        self.inner.widen(n_features)
-        Weights.widen(self, n_features)
-
     def keep_averages(self, int n):
         """Keep n averages of the iterates from here on; present averages continue, and new ones start."""
         self.inner.keep_averages(n)
@@ -159,10 +155,6 @@ cdef class SharedDirection(WrappedWeights):
         self.inner.swap_average(which)
         for sums in (np.asarray(self.total), np.asarray(self.mass)):
             sums[[0, which - 1]] = sums[[which - 1, 0]]
-
-    cdef void select_average(self, int which) noexcept nogil:
-        self.leader = which
-        self.inner.select_average(which)
 
     def watch_radius(self, bint needed, bint of_rows=False):
         """Set whether to follow the largest d |x|^2 + r2; it is that of the rounds to come, and bounds g2 / |g|^2."""

@@ -14,12 +14,10 @@ from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ScoreGradient, Ma
 from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of, squared_norm
 from sklearn_predtron._core.intercept cimport Intercept
-from sklearn_predtron.norms._averaging cimport AVERAGES
 from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
 
-from sklearn_predtron._core.state import count, real, reals, restored
 from sklearn_predtron._core.weights import euclidean_length
-from sklearn_predtron._core.memory import aligned_zeros, spread
+from sklearn_predtron._core.memory import aligned_zeros
 
 # K is computed from scratch after so many steps for each score (and no fewer than the second): a step adds to K's error a
 # rounding of its largest eigenvalue, and that work is then a small part of the steps'.
@@ -51,7 +49,6 @@ cdef class TraceWeights(L2Weights):
     """
     cdef readonly double q
     cdef double[::1] K, M, vectors, values, work         # d x d by rows; of the eigendecomposition
-    cdef double* C[AVERAGES]                             # of each sum
     cdef int[::1] iwork
     cdef double[::1] product, turned, zeros              # data x of the row scored last, C g
     cdef Matrix bare                                     # data without the intercept
@@ -70,32 +67,18 @@ cdef class TraceWeights(L2Weights):
         self.product, self.turned, self.zeros = np.zeros(d), aligned_zeros(d), np.zeros(d)
         self.lay(&self.bare, self.data, self.zeros)
 
-    def blank(self, Py_ssize_t d, Py_ssize_t p, by_feature=None):
-        return type(self)(d, p, self.q, self.intercept, bool(self.by_feature), self.averaging)
+    def arguments(self, Py_ssize_t d, Py_ssize_t p, by_feature=None):
+        return d, p, self.q, self.intercept, bool(self.by_feature), self.averaging
 
-    cdef take_over(self, L2Weights other, places):
-        cdef TraceWeights same = other
-        L2Weights.take_over(self, other, places)
-        spread(np.asarray(self.K), np.asarray(same.K), places)
-        spread(np.asarray(self.M), np.asarray(same.M), places)
-        self.steps, self.peak = same.steps, same.peak
+    def arrays(self):
+        return [*L2Weights.arrays(self), ("dd", self._square(self.K)), ("dd", self._square(self.M))]
 
-    def __reduce__(self):
-        if self.p > self.n_features:
-            return self.resized(self.n_features, self.d, range(self.d)).__reduce__()
-        arguments = self.d, self.p, self.q, self.intercept, bool(self.by_feature), self.averaging
-        arrays = np.array(self.K), np.array(self.M)
-        return type(self), arguments, (L2Weights.__reduce__(self)[2], arrays, (self.steps, self.peak))
+    def numbers(self):
+        return *L2Weights.numbers(self), self.steps, self.peak
 
-    def __setstate__(self, state):
-        cdef const double[::1] of_data, link
-        square = reals(self.d * self.d)
-        pattern = tuple, (square, square), (count, real)
-        inherited, (of_data, link), (steps, peak) = restored(self, state, pattern)
-        L2Weights.__setstate__(self, inherited)
-        self.steps, self.peak = steps, peak
-        self.K[:] = of_data
-        self.M[:] = link
+    def set_numbers(self, numbers):
+        *inherited, self.steps, self.peak = numbers
+        L2Weights.set_numbers(self, inherited)
 
     def adopt(self, state, bint with_sums):
         L2Weights.adopt(self, state, with_sums)
@@ -110,17 +93,8 @@ cdef class TraceWeights(L2Weights):
         length = schatten(W, r)
         return (left[:, there] * values[there] * (values[there] / length) ** (r - 2)) @ right[there] if top > 0 else W
 
-    cdef begin_sum(self, int i, arrays):
-        cdef double[::1] C = arrays[2]
-        L2Weights.begin_sum(self, i, arrays)
-        self.C[i] = &C[0]
-
-    cdef void exchange_sums(self, int i, int j) noexcept:
-        L2Weights.exchange_sums(self, i, j)
-        self.C[i], self.C[j] = self.C[j], self.C[i]
-
     def new_total(self):
-        return *L2Weights.new_total(self), square_of_zeros(self.d)
+        return *L2Weights.new_total(self), self._square(square_of_zeros(self.d))
 
     def effective_radius(self, double radius):
         """Return R^2 = (q - 1) |x|^2 + r2.
@@ -168,7 +142,7 @@ cdef class TraceWeights(L2Weights):
                 self.link(self.scale, &self.M[0], &self.b[0], product, False, s)
                 continue
             self.link(sum.weight / sum.mass, &self.M[0], &self.b[0], product, False, s)
-            self.link(sum.scale / sum.mass, self.C[which - 1], &self.zeros[0], product, True, s)
+            self.link(sum.scale / sum.mass, sum.C, &self.zeros[0], product, True, s)
             x.k.scores[self.W.layout](1, row, NULL, &sum.total, sum.scale / sum.mass, True, s)
         release(product, near)
 
@@ -243,7 +217,7 @@ cdef class TraceWeights(L2Weights):
         cdef double weight = s.weight / s.scale
         if weight != 0:
             for i in range(self.d * self.d):
-                self.C[which][i] += weight * self.M[i]
+                self.sums[which].C[i] += weight * self.M[i]
             for i in range(self.d):
                 s.total.offset[i] += weight * self.b[i]
             s.weight = 0
@@ -258,7 +232,7 @@ cdef class TraceWeights(L2Weights):
         x.k.fetch(&x.first, &self.sums[which].total)
         self.turned[:] = 0
         for i in range(g.n):
-            row = self.C[which] + slot(g, i) * self.d
+            row = self.sums[which].C + slot(g, i) * self.d
             for c in range(self.d):
                 self.turned[c] += g.value[i] * row[c]
         all_scores.n = self.d
@@ -362,7 +336,7 @@ cdef class TraceWeights(L2Weights):
         cdef double one = 1
         cdef Py_ssize_t i
         cdef IterateSum* s = &self.sums[which]
-        cdef double* C = self.C[which]
+        cdef double* C = self.sums[which].C
         for i in range(self.d * self.d):
             C[i] = s.scale * C[i] + s.weight * self.M[i]
         if self.W.layout == BY_FEATURE:
@@ -412,7 +386,7 @@ cdef class TraceWeights(L2Weights):
                 continue
             self.link_lines(&self.M[0], share, end - begin, row, stride, line + begin * stride)
             if s != NULL:
-                self.link_lines(self.C[which - 1], of_total, end - begin, row, stride, line + begin * stride)
+                self.link_lines(self.sums[which - 1].C, of_total, end - begin, row, stride, line + begin * stride)
         return True
 
     cdef void link_lines(self, double* A, double scale, Py_ssize_t n, const void** row, Py_ssize_t stride,

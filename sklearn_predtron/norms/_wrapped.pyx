@@ -6,6 +6,27 @@ from sklearn_predtron._core.weights cimport Weights
 cdef class WrappedWeights(Weights):
     """Weights whose `inner` ones multiply the rows; their calls, blocks and rounds are the inner ones'."""
 
+    def widen(self, Py_ssize_t n_features):
+        self.inner.widen(n_features)
+        self.n_features = n_features
+
+    def reserve(self, Rows rows not None):
+        self.inner.reserve(rows)
+        self.small_pages = self.inner.small_pages
+
+    def keep_averages(self, int n):
+        """Keep n averages of the iterates from here on; present averages continue, and new ones start."""
+        self.inner.keep_averages(n)
+        self.averaging = n
+
+    def swap_average(self, int which):
+        """Swap average number `which` with number 1; `keep_averages` comes next."""
+        self.inner.swap_average(which)
+
+    cdef void select_average(self, int which) noexcept nogil:
+        self.leader = which
+        self.inner.select_average(which)
+
     def room_for(self, Py_ssize_t n_features):
         return self.inner.room_for(n_features)
 
@@ -24,6 +45,9 @@ cdef class WrappedWeights(Weights):
 
     def complete(self):
         self.inner.complete()
+
+    cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
+        self.inner.open_call(rows, fresh, undo_needed)
 
     cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
                                bint means_wanted) except -1:
@@ -56,6 +80,12 @@ cdef class WrappedWeights(Weights):
     cdef void abandon_round(self) noexcept nogil:
         self.inner.abandon_round()
         self.is_trainable = self.inner.is_trainable
+
+    cdef void shrink(self, double factor) noexcept nogil:
+        self.inner.shrink(factor)
+
+    cdef void add_to_average(self, int which, double weight, double keep) noexcept nogil:
+        self.inner.add_to_average(which, weight, keep)
 
     cdef void prefetch(self, const View* x) noexcept nogil:
         self.inner.prefetch(x)

@@ -47,13 +47,10 @@ cdef class PreferencesRule(Rule):
     def __reduce__(self):
         return type(self), (self.rule, self.pair, self.d), self.state()
 
-    def __setstate__(self, state):
-        self.restore(state)
-
     def state(self):
         return np.array(self.sums), np.array(self.counts)
 
-    def restore(self, state):
+    def __setstate__(self, state):
         self.sums, self.counts = restored(self, state, (reals(self.d), wholes(self.d, least=0, most=MOST)))
 
     def export(self):
@@ -62,7 +59,7 @@ cdef class PreferencesRule(Rule):
     def adopt(self, state):
         each = part_of(state, "each")["gain"]
         self.rule.adopt(part_of(state, "all"))
-        self.restore((each["sums"], np.asarray(each["counts"]).astype(np.intp)))
+        self.__setstate__((each["sums"], np.asarray(each["counts"]).astype(np.intp)))
 
     @property
     def kind(self):

@@ -71,20 +71,17 @@ cdef class RankingLossAugmentedRule(Rule):
     def __reduce__(self):
         return type(self), (), self.c_L_seen
 
-    def __setstate__(self, state):
-        self.restore(state)
-
     def state(self):
         return self.c_L_seen
 
-    def restore(self, state):
+    def __setstate__(self, state):
         self.c_L_seen = restored(self, state, between(0, INFINITY))
 
     def export(self):
         return fields(least={"c_L": self.c_L_seen})
 
     def adopt(self, state):
-        self.restore(state["least"]["c_L"])
+        self.__setstate__(state["least"]["c_L"])
 
     cdef bint propose(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
         problem.loss_augmented_competitor(t, y, m, r)
@@ -116,20 +113,17 @@ cdef class SlamRule(ScheduledRule):
     def __reduce__(self):
         return type(self), (self.eta, self.fading, self.theory), self.c_L_seen
 
-    def __setstate__(self, state):
-        self.restore(state)
-
     def state(self):
         return self.c_L_seen
 
-    def restore(self, state):
+    def __setstate__(self, state):
         self.c_L_seen = restored(self, state, between(0, INFINITY))
 
     def export(self):
         return fields(least={"c_L": self.c_L_seen})
 
     def adopt(self, state):
-        self.restore(state["least"]["c_L"])
+        self.__setstate__(state["least"]["c_L"])
 
     cdef bint fill_gradient(self, RankingProblem ranking, const double* t, Round* r, ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t i, grade, top
@@ -239,13 +233,10 @@ cdef class MMPRule(ScheduledRule):
     def __reduce__(self):
         return type(self), (self.eta, self.cost, self.weights), self.drawn
 
-    def __setstate__(self, state):
-        self.restore(state)
-
     def state(self):
         return self.drawn
 
-    def restore(self, state):
+    def __setstate__(self, state):
         self.drawn = restored(self, state, whole(0, 2 ** 64 - 1))
 
     def restart(self, seed):

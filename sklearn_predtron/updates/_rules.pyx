@@ -112,20 +112,17 @@ cdef class AdaptiveRule(Rule):
     def __reduce__(self):
         return type(self), (self.kappa, self.replays), self.state()
 
-    def __setstate__(self, state):
-        self.restore(state)
-
     def state(self):
         return self.log_cap, self.count
 
-    def restore(self, state):
+    def __setstate__(self, state):
         self.log_cap, self.count = restored(self, state, (real, count))
 
     def export(self):
         return fields(gain={"log_cap": self.log_cap, "count": self.count})
 
     def adopt(self, state):
-        self.restore((state["gain"]["log_cap"], int(state["gain"]["count"])))
+        self.__setstate__((state["gain"]["log_cap"], int(state["gain"]["count"])))
 
     cdef bint propose(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
         problem.loss_augmented_competitor(t, y, m, r)

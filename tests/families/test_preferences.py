@@ -209,7 +209,7 @@ def test_damaged_states_are_refused():
     assert counts.min() > 3 and sums.shape == (3,)
     for damaged in [None, (sums,), (sums[:2], counts), (sums, counts - 1000), (sums * np.nan, counts), (counts, sums)]:
         with pytest.raises(ValueError, match="The saved state of a PreferencesRule is damaged"):
-            rule.restore(damaged)
+            rule.__setstate__(damaged)
     np.testing.assert_array_equal(rule.state()[0], sums)
 
 

@@ -351,7 +351,7 @@ MUTANTS = [
     Mutant(
         "scaled-average-loses-its-centre",
         f"{NORMS}/_scaled.pyx",
-        "                    self.C_total[which][c] += pending * along * g.value[i]\n",
+        "                    self.sums[which].C[c] += pending * along * g.value[i]\n",
         "",
         ("tests/norms/test_scaled.py",),
     ),

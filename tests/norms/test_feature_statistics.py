@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn_predtron import PredtronClassifier
 from sklearn_predtron.families.input.reading import Columns
 
-FIELDS, COUNT, LAST = 5, 3, 4
+COUNT, LAST = 3, 4
 ROWS = 300
 
 
@@ -28,7 +28,7 @@ def lesson(p, seed=0):
 
 def saved(model, p):
     """Statistics of p features as they are saved, a field a row."""
-    return model._model.learner.weights.__reduce__()[2][1].reshape(FIELDS, -1)[:, :p]
+    return model._model.learner.weights.__reduce__()[2][0][-1][:, :p]
 
 
 def counting(model, p):
@@ -36,7 +36,7 @@ def counting(model, p):
     model = copy.deepcopy(model)
     learner = model._model.learner
     kind, arguments, values = learner.weights.__reduce__()
-    values[1].reshape(FIELDS, -1)[COUNT, p - 1] += 1
+    values[0][-1][COUNT, p - 1] += 1
     weights = kind(*arguments)
     weights.__setstate__(values)
     problem, _, _, observer = learner.parts()

@@ -468,7 +468,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         learner = learner.resized(room, places, problem, observer)
         update = update_of(self, problem)
         if update.kind == learner.update.kind:
-            update.restore(learner.update.state())
+            update.__setstate__(learner.update.state())
         if learner.t > 0 and differs(wider, problem, update):
             wider.training_parts = "several"
         return learner.with_parts(problem, update, learner.average, observer)

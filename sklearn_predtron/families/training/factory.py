@@ -129,7 +129,7 @@ def changed_model(estimator: Any, model: Model, reading: TrainingInput, *, parti
             f"{number_of_scores(learner.problem)}; {start} to start from scratch."
         )
     if update.kind == learner.update.kind:
-        update.restore(learner.update.state())
+        update.__setstate__(learner.update.state())
     kept = kept_by(average, learner.weights)
     if learner.weights.averaging > kept:
         learner = copy.deepcopy(learner)  # others may be reading the averages
