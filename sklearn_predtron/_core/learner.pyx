@@ -226,6 +226,8 @@ cdef class Learner:
         """Set the number of features of the rows to come; the weights must have room for them."""
         with self.lock.changing():
             self.weights.widen(n_features)
+            if self.replay is not None:
+                self.replay.check(self.problem, n_features)
 
     def record(self, LossCurve history):
         """Record the cumulative loss from here on."""

@@ -18,6 +18,7 @@ cdef class Window:
     cdef double[::1] tree                   # the rows' shares as leaves, and the sums of two as their parent
     cdef void clear(self) noexcept nogil
     cdef bint keep(self, const View* x, const void* y, double weight, double share) noexcept nogil
+    cdef int widen(self, Py_ssize_t n_features) except -1
     cdef void put_share(self, double share) noexcept nogil
     cdef const void* take(self, Py_ssize_t t, Py_ssize_t number, Py_ssize_t p, View* x, double* weight) noexcept nogil
     cdef Py_ssize_t draw(self, double u) noexcept nogil

@@ -6,7 +6,7 @@ ones, and rows of more than the mean weight, as often as they weigh more.  Which
 """
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free, realloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -89,6 +89,23 @@ cdef class Window:
         self.head = (self.head + 1) % ROWS
         self.n = min(self.n + 1, ROWS)
         return True
+
+    cdef int widen(self, Py_ssize_t n_features) except -1:
+        """Append zeros to dense rows, up to so many features; longer rows are not kept, and stay as they are."""
+        cdef Py_ssize_t i, n
+        cdef double* value
+        cdef Slot* slot
+        for i in range(self.n if n_features <= LONGEST else 0):
+            slot = &self.slots[i]
+            n = slot.edges[1]
+            if slot.sparse or n >= n_features:
+                continue
+            value = <double*> realloc(slot.value, n_features * sizeof(double))
+            if value == NULL:
+                raise MemoryError
+            memset(value + n, 0, (n_features - n) * sizeof(double))
+            slot.value, slot.size, slot.edges[1] = value, n_features, n_features
+        return 0
 
     cdef void put_share(self, double share) noexcept nogil:
         """Set the share of the row at the head."""
@@ -233,6 +250,9 @@ cdef class Replay:
             self.problem = problem
         if n_features < self.n_features:
             raise ValueError("the rows of the stream that are kept have more features.")
+        if n_features > self.n_features:
+            self.recent.widen(n_features)
+            self.heavy.widen(n_features)
         self.n_features = n_features
 
     cdef Py_ssize_t keep(self, const View* x, const void* y, double weight, Py_ssize_t t, bint drifts) noexcept nogil:
@@ -244,8 +264,7 @@ cdef class Replay:
         cdef Py_ssize_t of_heavy = 0
         self.t, self.number = t, 0
         if t <= LAST:
-            self.recent.keep(x, y, LESS * min(weight, 1), 1)
-            self.due_of_recent += again
+            self.due_of_recent += again if self.recent.keep(x, y, LESS * min(weight, 1), 1) else 0
         elif self.recent.n > 0:
             self.recent.clear()
             self.due_of_recent = 0

@@ -499,9 +499,10 @@ class Adaptive(Update):
     `loss_bound` is D^2 R^2 C_L^2 / (min(1, kappa) c_L gamma^2): Theorem 1's bound, without the need to know R or c_L.
 
     Rounds that use a row again count in no loss, and the recorded scores are those before the first use.  Which rows are drawn
-    depends on the number of the round alone, so a stream has the same result however it is split into calls.  Rows of more than
-    8,192 values, queries, batches, sequences, label rankings, kernels and custom problems are used once.  A copy or saved model
-    of a stream contains the rows: the last 256 up to round 6,000, and the last 256 above the mean weight.
+    depends on the number of the round alone, so a stream has the same result however it is split into calls.  At most 256 rounds
+    of heavy rows wait for their turn.  Rows of more than 8,192 values, queries, batches, sequences, label rankings, kernels and
+    custom problems are used once.  A copy or saved model of a stream contains the rows: the last 256 up to round 6,000, and the
+    last 256 above the mean weight.
 
     Examples
     --------

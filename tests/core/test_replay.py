@@ -1,5 +1,6 @@
 """Streams that learn from rows again, against plain Python; what they promise of weights, splits, copies and theorems."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -179,7 +180,7 @@ def test_rows_that_are_kept_follow_more_classes_and_features():
             kept = model._model.learner.replay.__reduce__()[2][0]
             model.widen(classes=["a", "b", "c", "d"] if first else None, n_features=P + 3)
             moved = model._model.learner.replay.__reduce__()[2][0]
-            assert_array_equal(moved[2], kept[2])
+            assert_array_equal(moved[2].reshape(len(kept[1]), -1)[:, :P], kept[2].reshape(len(kept[1]), -1))
             if first:
                 assert_array_equal(moved[4].view(np.intp), kept[4].view(np.intp) + 1)
             wide = sparse.hstack([rows, sparse.csr_matrix((N, 3))]).tocsr()
@@ -194,8 +195,38 @@ def test_more_features_alone_leave_the_labels_as_they_are(kind):
     model = kind(norm="l2").partial_fit(X, y, classes=np.unique(y), sample_weight=w)
     kept = model._model.learner.replay.__reduce__()[2][0]
     moved = model.widen(n_features=P + 40)._model.learner.replay.__reduce__()[2][0]
-    for before, now in zip(kept, moved, strict=True):
+    for before, now in zip(kept[4:], moved[4:], strict=True):
         assert_array_equal(now, before)
+    assert_array_equal(moved[2].reshape(-1, P + 40), np.pad(kept[2].reshape(-1, P), [(0, 0), (0, 40)]))
+
+
+@pytest.mark.parametrize("norm", ["l2", "scaled"])
+def test_rows_of_a_stream_that_gets_features_are_those_of_the_width_from_the_start(norm):
+    X, y, w = rows_of(10, p=12)
+    y[0] = 0
+    X[:300, 6:] = 0
+    how = {"norm": norm, "average": "linear", "intercept_scaling": 1.0}
+    for form in (np.asarray, sparse.csr_matrix):
+        known = PredtronClassifier(**how).partial_fit(form(X[:300]), y[:300], classes=range(K), sample_weight=w[:300])
+        grown = PredtronClassifier(**how)
+        grown.partial_fit(form(X[:300, :6]), y[:300], classes=range(K), sample_weight=w[:300]).widen(n_features=12)
+        for first in range(300, 700, 100):
+            part = slice(first, first + 100)
+            for model in (known, grown):
+                model.partial_fit(form(X[part]), y[part], sample_weight=w[part])
+            grown = copy.deepcopy(pickle.loads(pickle.dumps(grown)))
+        assert_array_equal(grown.last_coef_, known.last_coef_)
+
+
+def test_rows_that_are_too_long_are_learned_once_and_owe_nothing():
+    random = np.random.default_rng(11)
+    rows, y = sparse.csr_matrix(random.standard_normal((20, 8193))), random.integers(2, size=20)
+    model = PredtronBinaryClassifier().partial_fit(rows, y, classes=[0, 1])
+    model = copy.deepcopy(model)
+    assert not model._model.learner.replayed
+    short = sparse.random(2, 8193, 0.01, format="csr", random_state=0)
+    model.partial_fit(short, [0, 1])
+    assert model._model.learner.replay.rounds == 18
 
 
 def test_a_call_that_fails_keeps_no_row():

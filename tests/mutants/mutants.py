@@ -273,8 +273,8 @@ MUTANTS = [
     Mutant(
         "recent-rows-are-kept-for-ever",
         f"{CORE}/replay.pyx",
-        "        if t <= LAST:\n            self.recent.keep",
-        "        if t > 0:\n            self.recent.keep",
+        "        if t <= LAST:\n            self.due_of_recent",
+        "        if t > 0:\n            self.due_of_recent",
         AGAIN,
     ),
     Mutant(
