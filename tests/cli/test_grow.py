@@ -166,6 +166,7 @@ def test_relevances_are_as_many_as_there_are(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("as_streams")
 def test_labels_that_are_named_are_not_found(capsys, tmp_path):
     """However many they are: what is bounded is what a first pass finds."""
     n = 10_100

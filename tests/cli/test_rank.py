@@ -395,7 +395,7 @@ finally:
 def test_memory_is_bounded_by_the_chunk(tmp_path):
     """Sixteen times as many queries take no more memory, while they are learned, scored and predicted."""
     rows = list(lines_of(queries(20, 5)))
-    form = ["--chunk", "50", "--features", str(WIDTH), "--predictions", tmp_path / "p"]
+    form = ["--stream", "--chunk", "50", "--features", str(WIDTH), "--predictions", tmp_path / "p"]
     peaks = []
     for copies in (16, 256):
         path = write(tmp_path / "q.svm", rows * copies)
