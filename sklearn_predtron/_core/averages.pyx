@@ -114,13 +114,6 @@ cdef class ChoosingAverage(LinearAverage):
     def named(self):
         return (False, "linear", HALF_LIFE)[self.leader]
 
-    def recent_losses(self):
-        """Return each candidate's mean loss in recent rounds; it decays like the charges, and is nan before the first charge."""
-        if self.charged == 0:
-            return (float("nan"),) * CANDIDATES
-        mass = (1 - self.fade ** self.charged) / (1 - self.fade)
-        return tuple([charge / mass for charge in self.lately])
-
     def charging(self, every):
         """Return a copy that charges its candidates every `every` rounds."""
         other = ChoosingAverage(every)
@@ -171,4 +164,5 @@ cdef class ChoosingAverage(LinearAverage):
 
 
 cdef inline double mean(const double* two) noexcept nogil:
+    """Return the mean of what both stakes have made."""
     return (two[0] + two[1]) / 2

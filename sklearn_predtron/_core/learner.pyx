@@ -623,6 +623,7 @@ cdef class Learner:
             if self.history is not None:
                 self.history.record(counts.t, counts.cumulative_loss)
             if replaying:
+                # Where another one than an average of all rounds predicts, the stream drifts.
                 rounds = self.replay.keep(&x, y, weight, r.t, weights.predicting(True) != 1 or average.keep_of(1) < 1)
                 self.learn_again(weights, problem, update, self.replay, rounds, &x, t, g)
             r.weight = weight

@@ -15,7 +15,7 @@ from sklearn_predtron._core.rows cimport of_doubles
 from sklearn_predtron._core.state import array, between, count, length_of, restored, whole, wholes
 
 cdef enum:
-    ROWS = 256
+    ROWS = 256                  # of a window, a power of two
     LONGEST = 1 << 13           # values of a row that is kept
     BUFFER = 256
     LAST = 6000                 # round after which recent rows are learned again
