@@ -23,7 +23,7 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.row_costs import costs_of_labels, sets_of_least_cost
 from sklearn_predtron.decisions._base import PLAIN, Argmax, Decision
 from sklearn_predtron.decisions._calibration import Calibration, LabelScores
-from sklearn_predtron.decisions._constraints import Constrained, check_no_bounds, reached_bounds
+from sklearn_predtron.decisions._constraints import Constrained, capacity_of, reached_bounds
 from sklearn_predtron.decisions._decision_rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.decisions._expected_cost import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
 from sklearn_predtron.decisions._fixed_threshold import CutAt
@@ -439,9 +439,14 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         """
         self._check_has_probabilities()
         probabilities = self._probabilities(model, X)
-        check_no_bounds(self.decision)
+        self._capacity()
         table = self._costs_by_row(costs, model.labels, len(probabilities))
         return sets_of_least_cost(probabilities, table), table
+
+    def _capacity(self) -> None:
+        """Raise ValueError if the decision has bounds, which costs by row do not go with."""
+        model, decision = self._model_and_decision()
+        model.of_unseen_rows(partial(capacity_of, decision))
 
     @types.keeping_type(available_if(BasePredtron._check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:

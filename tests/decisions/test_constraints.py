@@ -290,7 +290,7 @@ def test_costs_of_rows_do_not_override_bounds():
         lambda: model.predict(X, costs=np.ones((1200, 2, 2))),
         lambda: model.sample_loss(X, Y, costs=np.ones((1200, 2, 2))),
     ):
-        with pytest.raises(ValueError, match=r"^costs of rows decide alone, and decision\.subject_to would be ignored"):
+        with pytest.raises(ValueError, match=r"^costs of rows do not go with decision\.subject_to=\[AtLeast"):
             call()
 
 
