@@ -98,7 +98,7 @@ def test_refused(bound, fitted, rows, match):
 def test_another_share_than_that_of_the_fit_has_no_limit(model):
     other = quota(AtMost("predicted_rate", 0.01, label=True)).fit(X[FIRST], FRAUD[FIRST], costs=costs(FIRST))
     other.set_params(decision=model.decision)
-    with pytest.raises(ValueError, match="^X has 1 rows, of which the share 0.03"):
+    with pytest.raises(ValueError, match=r"^X has 1 rows, of which the share 0\.03"):
         other.predict(X[:1], costs=costs(slice(1)))
 
 
