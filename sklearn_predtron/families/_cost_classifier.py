@@ -26,7 +26,7 @@ from sklearn_predtron.decisions._constraints import Constrained, capacity_of, re
 from sklearn_predtron.decisions._decision_rules import Cut, DecisionRule, ExpectedCost
 from sklearn_predtron.decisions._expected_cost import LeastCost
 from sklearn_predtron.decisions._fixed_threshold import CutAt
-from sklearn_predtron.decisions._promises import Promise, checked_groups, checked_promises, coded
+from sklearn_predtron.decisions._promises import checked_groups, checked_promises, coded
 from sklearn_predtron.decisions._reject_at_rate import RejectAtRate
 from sklearn_predtron.decisions._reject_at_risk import (
     Certificate,
@@ -398,10 +398,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             model.fitted_decision = {**(model.fitted_decision or {}), "certificate": saved}
             given = None if promises is not None else decision.name
 
-            def supported(number: int) -> Promise | None:
+            def supported(number: int) -> str:
                 promise = (decision.promises if asked is None else asked)[number]
-                found = decision.supported(unseen, probabilities, codes, promise, of_rows)
-                return None if found is None else found.named(classes)
+                return decision.supported(unseen, probabilities, codes, promise, of_rows).advice(classes)
 
             warn_of_certificate(certificate_of(saved, classes), given, fewest_rows(saved, decision.costs), supported)
             if promises is None and (decision.costs.max(axis=0) == 0).any():
@@ -491,6 +490,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         self._warn_if_abstention_is_lost("predict", PREDICTING_BY_LABELS)
         model = self._fitted_model()
         predicted = self._raw_predict(X) if costs is None else self._numbers_of(model, X, costs)[0]
+        decision = model.decision_of(self._decision)
+        if isinstance(decision, CertifiedReject):
+            model.of_unseen_rows(decision.warn_unless_certified)
         return self._named(model.labels.classes)[predicted]
 
     @keeping_type(available_if(BasePredtron._check_has_probabilities))
