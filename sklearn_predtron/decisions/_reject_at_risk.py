@@ -315,7 +315,7 @@ class CertifiedReject(RejectAbove):
         promise: EncodedPromise,
         groups: list[Any] | None = None,
     ) -> Supported:
-        """Return what held-out rows say about a promise that they do not show."""
+        """Return the strictest bound that held-out rows show, and how many rows would show the promise as it is."""
         rows, recorded = self.evaluated(unseen, probabilities, codes, groups)
         n_rows = next((n * len(codes) for n in MORE_ROWS if self.tested((promise,), rows.repeated(n), recorded)[1][0][1]), None)
         broken, largest, _ = bound_of(promise, self.costs)
