@@ -115,7 +115,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     {dual_coef_}
     {t_}
     n_mistakes_ : int
-        Rounds in which a maximiser of the score had a higher loss than some other set.
+        Number of rounds whose prediction, made before the update, had a higher loss than another set.
     {n_updates_}
     {cumulative_loss_}
     {loss_curve_}
@@ -254,7 +254,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return own if self._costs_of_labels(loss, m) is None else Hamming().build(representation, m)
 
     def _costs_of_labels(self, loss: SubsetLoss, m: int) -> tuple[float, float] | None:
-        """Return costs of false and missed labels, or None; None unless sets of least expected cost are predicted."""
+        """Return costs of false and missed labels, or None; None unless sets of lowest expected cost are predicted."""
         rule = decision_rule(self.decision, tuple(MEASURES), numbers=True)
         if isinstance(loss, Hamming | AtK | FBeta | Jaccard) and rule is None:
             return None
@@ -433,7 +433,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return model.labels.decode(model.decoded(X, decision, model.labels.pack))
 
     def _sets_by_costs(self, model: Any, X: Any, costs: Any) -> tuple[NDArray, NDArray]:
-        """Return the sets of least expected cost.
+        """Return the sets of lowest expected cost.
 
         The costs are those of the rows; the labels' costs in each row are returned, too.
         """

@@ -168,7 +168,7 @@ def cost_scorer(
         L(sigma, y), as the parameter `loss` of the classifiers: a matrix has a row for each true label and a column for each
         prediction, a dict is {(true, predicted): cost}.  With None, costs come with the scored rows as the argument `costs` of
         the scorer: an array of shape (n_samples, k, k) or a data frame whose columns are pairs (true, predicted); missing pairs
-        cost 0 if they are right, otherwise 1.  The scored predictions are then those of least expected cost under
+        cost 0 if they are right, otherwise 1.  The scored predictions are then those of lowest expected cost under
         `predict_proba`, of any classifier.  Or an array of shape (n_samples, m), what each prediction costs given the true label
         of the row; the scored predictions are then those of `predict`.
     labels : array-like of shape (k,), default=None
