@@ -33,7 +33,7 @@ FeaturesName = Literal["piecewise", "auto", "fourier"]
 AverageName = Literal["linear", "uniform", "auto"]
 ClassWeightName = Literal["balanced"]
 NormName = Literal["auto", "l2", "l1", "group", "trace", "scaled", "rkhs"]
-TaggerNormName = Literal["auto", "l2", "scaled"]
+TaggerNormName = Literal["auto", "l2", "scaled", "rkhs"]
 TaggerScalingName = Literal["auto", "length"]
 
 UpdateName = Literal["adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient"]

@@ -7,6 +7,7 @@ from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.weights cimport Weights
 from sklearn_predtron._core.intercept cimport Intercept
 from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
+from sklearn_predtron.norms._rkhs cimport RKHSWeights
 from sklearn_predtron.norms._wrapped cimport WrappedWeights
 from sklearn_predtron._core.problem cimport Round
 
@@ -123,9 +124,11 @@ cdef class ChainedWeights(WrappedWeights):
     The inner weights score each token by W x + b.  The table scores the transitions, the first label and the last.
 
     A step moves the inner weights along each token whose label was wrong, and the table, whose norm is the Euclidean one, as a
-    row of indicators would.
+    row of indicators would.  Under a kernel the inner weights are a sum over tokens: the kernel of two sequences is the sum of
+    their tokens' kernels, and the supports are tokens (Collins and Duffy 2002).
     """
     cdef readonly Intercept intercept
+    cdef RKHSWeights kernel           # the inner weights if they are a sum over tokens, else None
     cdef L2Weights table
     cdef ChainMap chain               # the score map
     cdef readonly bint radius_needed
@@ -133,8 +136,9 @@ cdef class ChainedWeights(WrappedWeights):
     cdef readonly Py_ssize_t longest  # sequence that took a step
 
     def __init__(self, Weights inner not None, ChainMap score_map not None):
-        if type(inner) is not L2Weights and type(inner) is not ScaledWeights:
-            raise ValueError("sequences need the norms 'l2' or 'scaled'; got the weights of another norm.")
+        self.kernel = inner if isinstance(inner, RKHSWeights) else None
+        if self.kernel is None and type(inner) is not L2Weights and type(inner) is not ScaledWeights:
+            raise ValueError("sequences need the norms 'l2', 'scaled' or 'rkhs'; got the weights of another norm.")
         self.map_scores(inner.d, inner.p, score_map)
         self.chain = self.score_map
         self.n_features = inner.n_features
@@ -143,6 +147,7 @@ cdef class ChainedWeights(WrappedWeights):
         self.table = L2Weights(1, score_map.extra, Intercept(False, 1.0), averaging=inner.averaging)
         self.large, self.by_feature, self.small_pages = inner.large, inner.by_feature, inner.small_pages
         self.offsets_of_lines = inner.offsets_of_lines
+        self.whole_in_blocks = inner.whole_in_blocks
         self.counts_rows_once = inner.counts_rows_once
         self.averaging, self.most_averages = inner.averaging, inner.most_averages
         self.is_trainable = inner.is_trainable
@@ -231,6 +236,16 @@ cdef class ChainedWeights(WrappedWeights):
     cdef void read_offsets(self, bint mean, double* b) noexcept nogil:
         self.inner.read_offsets(mean, b)
 
+    def own_predictor(self, bint mean):
+        return self.inner.own_predictor(mean)
+
+    @property
+    def expansion(self):
+        return self.inner.expansion
+
+    def primal(self, W):
+        return self.inner.primal(W)
+
     def last(self):
         """Return copies of the last iterate's W (d, p), b (d,)."""
         return self.inner.last()
@@ -252,6 +267,8 @@ cdef class ChainedWeights(WrappedWeights):
 
     cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
                                bint means_wanted) except -1:
+        if self.kernel is not None:     # which computes the kernels of a block's tokens at a time
+            return self.inner.open_block(rows, order, first, last, means_wanted)
         return Weights.open_block(self, rows, order, first, last, means_wanted)    # rounds are not rows of the inner weights
 
     cdef void request_lengths(self, bint wanted) noexcept:
@@ -291,14 +308,26 @@ cdef class ChainedWeights(WrappedWeights):
         cdef View token
         cdef double largest = 0, r2
         for r in range(x.m):
-            take_row(x, r, &token)
+            self.take_token(x, r, &token)
             if self.inner.observing:
                 self.inner.update_statistics(&token)
             if self.radius_needed:
                 largest = max(largest, self.inner.length2(&token))
+        self.to_first_token(x)
         if self.radius_needed:
             r2 = self.intercept.r2()
             self.radius2 = max(self.radius2, x.m ** 2 * (largest + r2 + 4 * self.table_length2(r2)) / 2)
+
+    cdef void take_token(self, View* x, Py_ssize_t r, View* token) noexcept nogil:
+        """Make `token` row r of the sequence; a kernel, which has scored the sequence, finds that row in its block."""
+        take_row(x, r, token)
+        if self.kernel is not None:
+            self.kernel.here = self.kernel.next - x.m + r
+
+    cdef void to_first_token(self, const View* x) noexcept nogil:
+        """Make a kernel find the sequence in its block again."""
+        if self.kernel is not None:
+            self.kernel.here = self.kernel.next - x.m
 
     cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
         cdef double r2 = self.intercept.r2()
@@ -325,9 +354,10 @@ cdef class ChainedWeights(WrappedWeights):
         cdef ScoreGradient of_row
         self.longest = max(self.longest, x.m)
         while i < g.n and g.at[i] < x.m * self.d:
-            take_row(x, g.at[i] // self.d, &token)
+            self.take_token(x, g.at[i] // self.d, &token)
             i = self.chain.of_token(g, i, x.m, &of_row)
             self.inner.step(&token, &of_row, size)
+        self.to_first_token(x)
         if i < g.n:
             self.step_table(g, i, x.m, size * self.table_length2(self.intercept.r2()))
 

@@ -563,6 +563,7 @@ class RKHS(Norm):
     """
 
     alias = "rkhs"
+    of_sequences = True
     synonyms = ("kernel",)
     variants = {name: {"kernel": name} for name in sorted(KERNELS)}
     _parameter_constraints: dict[str, list] = {

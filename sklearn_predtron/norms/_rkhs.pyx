@@ -321,6 +321,14 @@ cdef class RKHSWeights(L2Weights):
             total += max(self.K[self.here + i, self.here + i], 0)
         return total
 
+    cdef double length2_of_sum(self, View* x, const ScoreGradient* g, double* z) noexcept nogil:
+        cdef Py_ssize_t i, j
+        cdef double total = 0
+        for i in range(g.n):
+            for j in range(g.n):
+                total += g.value[i] * g.value[j] * self.K[self.here + g.at[i], self.here + g.at[j]]
+        return max(total, 0)
+
     cdef void update_statistics(self, View* x) noexcept nogil:
         cdef Py_ssize_t i
         cdef double length2 = 0
