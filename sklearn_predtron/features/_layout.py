@@ -31,12 +31,15 @@ class Description(NamedTuple):
     sd: NDArray
     n_categories: NDArray
     missing: NDArray  # whether missing values have an indicator
+    monotonic: NDArray  # 1 where a column's curve rises, -1 where it falls, else 0
     pairs: NDArray  # (n, 2), columns with i < j
 
     @classmethod
     def checked(cls, owner: Any, state: Any) -> Description:
         """Return a validated copy of a saved description."""
-        p, r = length_of(state, 0), length_of(state, 8)
+        if isinstance(state, (tuple, list)) and len(state) == len(cls._fields) - 1:  # of saved maps without constraints
+            state = (*state[:-1], np.zeros(length_of(state, 0), dtype=np.intp), state[-1])
+        p, r = length_of(state, 0), length_of(state, 9)
         widths = [part.shape[1] if isinstance(part, np.ndarray) and part.ndim == 2 else 0 for part in (*state, *range(4))[1:4:2]]
         count = wholes(p, least=0, most=MOST_PLACES)
         pattern = (
@@ -48,6 +51,7 @@ class Description(NamedTuple):
             reals(p, least=1e-150),
             count,
             wholes(p, least=0, most=1),
+            wholes(p, least=-1, most=1),
             wholes(r, 2, least=0, most=max(p - 1, 0)),
         )
         description = cls(*restored(owner, state, pattern))
@@ -65,6 +69,7 @@ class Description(NamedTuple):
             and are_rising(self.hats, self.n_hats)
             and are_rising(self.factors, self.n_factors)
             and bool((self.pairs[:, 0] < self.pairs[:, 1]).all() and either[self.pairs].all())
+            and not (self.monotonic[self.pairs].any() or self.monotonic[self.n_categories > 0].any())
         )
 
 
@@ -109,6 +114,12 @@ class FeatureLayout:
         size = np.where(self.hashed == HASHED_FIRST, self.modulus * self.stride, limit)
         self.pair_size = np.where(hashed, size, full)
         self.pair_base = self.n_single + np.cumsum(self.pair_size) - self.pair_size
+
+    def orders(self) -> NDArray | None:
+        """Return the first feature of each monotone curve, its number of knots and its sign; None if there are no such curves."""
+        d = self.description
+        curves = (d.monotonic != 0) & (self.kind == NUMBERS)
+        return np.stack([self.base, d.n_hats, d.monotonic], axis=1)[curves] if curves.any() else None
 
     def terms(self) -> tuple[list[tuple[int, ...]], NDArray]:
         """Return the terms, and each feature's term number."""
