@@ -398,11 +398,11 @@ class PiecewiseLinear(FeatureMap):
     hash of their text.  A category that `fit` has not seen has one of the shared indicators, or none.  Products with categories
     are hashed if they have more than 2^20 places.
 
-    Monotone curves (`monotonic_cst`) are a constraint of estimators: of two classes, and of ranks with
-    ``representation="shared"``.  Such a column has no pairs.  After each step the weights of its hats are replaced by the
-    nearest ones in order, in the Euclidean norm (isotonic regression), so `norm` must be "l2" or "auto".  Missing values have
-    a weight of their own, without a constraint.  A stream uses the column from its 500th row on.  The transformer leaves out
-    the pairs, and changes nothing else.
+    Monotone curves (`monotonic_cst`) are a constraint of estimators: of two classes, and of the scores of ranks with
+    ``representation="shared"``.  After each step the weights of a column's hats, and of its factors in each pair, are replaced
+    by the nearest ones in order: isotonic regression, the projection in the Euclidean norm.  So `norm` must be "l2" or "auto".
+    Missing values have a weight of their own, which is free.  Two monotone columns have no pair, and nothing else changes in
+    the transformer.  A stream uses monotone columns from its 500th row on.
 
     If there are more pairs than `n_pairs`, the map takes those whose means over a grid of 8 x 8 quantiles explain most of the
     residuals of an additive fit of y on the same bins.  It uses 20,000 rows, or fewer if there are many pairs.  Labels count as
@@ -559,8 +559,8 @@ class PiecewiseLinear(FeatureMap):
         """Return the ranking of the pairs of the columns of a table, as this map reads it."""
         d = self._layout().description
         of_numbers = d.n_hats > 0
-        columns = np.flatnonzero((of_numbers | (d.n_categories > 0)) & (d.monotonic == 0))
-        return PairRanking(matrix, columns, of_numbers, Y, weight)
+        columns = np.flatnonzero(of_numbers | (d.n_categories > 0))
+        return PairRanking(matrix, columns, of_numbers, Y, weight, d.monotonic != 0)
 
     def _pairs_of(self, ranking: PairRanking) -> int | None:
         """Return the number of pairs that labels decide; None if all pairs have products, or none."""
@@ -597,8 +597,8 @@ class PiecewiseLinear(FeatureMap):
         mean, sd = np.array([numbers.mean for numbers in found]), np.array([numbers.sd for numbers in found])
         of_numbers = np.array([len(numbers.knots[0][0]) > 0 for numbers in found])
         n_pairs = PAIRS if self.n_pairs is None else (self.n_pairs,)
-        columns = np.flatnonzero((of_numbers | (n_categories > 0)) & (signs == 0))
-        pairs = PairRanking(matrix, columns, of_numbers, Y, weight).best(n_pairs[0])
+        columns = np.flatnonzero(of_numbers | (n_categories > 0))
+        pairs = PairRanking(matrix, columns, of_numbers, Y, weight, signs != 0).best(n_pairs[0])
         missing = np.isnan(matrix).any(axis=0).astype(np.intp)
         states: list[tuple[dict[str, int], tuple[Any, ...]]] = []
         for i, (most, of_pairs) in enumerate(knots):

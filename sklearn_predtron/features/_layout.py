@@ -69,7 +69,7 @@ class Description(NamedTuple):
             and are_rising(self.hats, self.n_hats)
             and are_rising(self.factors, self.n_factors)
             and bool((self.pairs[:, 0] < self.pairs[:, 1]).all() and either[self.pairs].all())
-            and not (self.monotonic[self.pairs].any() or self.monotonic[self.n_categories > 0].any())
+            and not (self.monotonic[self.pairs].all(axis=1).any() or self.monotonic[self.n_categories > 0].any())
         )
 
 
@@ -116,10 +116,20 @@ class FeatureLayout:
         self.pair_base = self.n_single + np.cumsum(self.pair_size) - self.pair_size
 
     def orders(self) -> NDArray | None:
-        """Return the first feature of each monotone curve, its number of knots and its sign; None if there are no such curves."""
+        """Return the features of which the weights are in order, as `MonotoneWeights` has them; None if there are none.
+
+        They are the hats of each monotone column, its value, and its factors for each factor of the other column of a pair.
+        """
         d = self.description
-        curves = (d.monotonic != 0) & (self.kind == NUMBERS)
-        return np.stack([self.base, d.n_hats, d.monotonic], axis=1)[curves] if curves.any() else None
+        found = []
+        for j in np.flatnonzero((d.monotonic != 0) & (self.kind == NUMBERS)):
+            sign = d.monotonic[j]
+            found += [(self.base[j], 1, 1, d.n_hats[j], 1, sign), (self.raw[j], 1, 1, 1, 1, sign)]
+            for r in np.flatnonzero(self.first == j):
+                found.append((self.pair_base[r], self.stride[r], 1, self.parts[j], self.stride[r], sign))
+            for r in np.flatnonzero(self.second == j):
+                found.append((self.pair_base[r], self.pair_size[r] // self.stride[r], self.stride[r], self.stride[r], 1, sign))
+        return np.array(found, dtype=np.intp) if found else None
 
     def terms(self) -> tuple[list[tuple[int, ...]], NDArray]:
         """Return the terms, and each feature's term number."""

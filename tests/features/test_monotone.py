@@ -22,8 +22,10 @@ from sklearn_predtron import (
     PredtronRanker,
     predictor,
 )
-from sklearn_predtron.features import Auto, PiecewiseLinear
+from sklearn_predtron._core.intercept import Intercept
+from sklearn_predtron.features import Auto, PiecewiseLinear, _layout
 from sklearn_predtron.mixing import ParameterMixing
+from sklearn_predtron.norms._monotone import MonotoneWeights
 from tests.cases import weights_of
 
 N = 700
@@ -138,34 +140,82 @@ def test_nor_after_any_call_of_a_stream(model, y):
     assert_monotone(with_features(model).fit(X, y).partial_fit(X[::-1], y[::-1]))
 
 
+def ordered(values, sign):
+    """The nearest values in order, along the first axis."""
+    return np.stack([isotonic_regression(line, increasing=sign > 0) for line in values.T], axis=1)
+
+
+def projected(weights, features, constraints):
+    """The nearest weights in order, by the definition of the map's terms."""
+    weights, d = weights.copy(), features._layout().description
+    for k, term in enumerate(features.terms_):
+        own = weights[features.term_of_ == k]
+        signs = [constraints[j] for j in term]
+        if len(term) == 1 and signs[0]:
+            n = len(features.knots_[term[0]])
+            own[:n] = ordered(own[:n, None], signs[0])[:, 0]
+            own[n] = signs[0] * max(0, signs[0] * own[n])
+        elif any(signs):
+            grid = own.reshape([d.n_factors[j] for j in term])
+            own = (ordered(grid, signs[0]) if signs[0] else ordered(grid.T, signs[1]).T).ravel()
+        weights[features.term_of_ == k] = own
+    return weights
+
+
 def test_each_step_is_the_nearest_one_in_order_by_isotonic_regression():
-    features = PiecewiseLinear(n_knots=6, n_pairs=0, monotonic_cst=CST)
+    constraints = [1, 0, 0, -1]
+    features = PiecewiseLinear(n_knots=6, n_pairs=100, pair_knots=4, monotonic_cst=constraints)
     model = PredtronBinaryClassifier(features=features, average="uniform", cv=0, max_iter=1, random_state=0).fit(X, TWO)
-    made, last = model.features_.transform(X).toarray(), lambda: model._model.learner.read(lambda weights: weights.last())[0][0]
-    rows = np.array([[np.nan] * 3 + [0.5], *X])
-    assert not np.isnan(rows[0, 3])
-    first, total, t = last(), weights_of(model)[0] * model.t_, model.t_
-    n_projected = 0
-    for i in range(len(X)):
-        if np.isnan(X[i, 3]):
-            continue
+    assert {(0, 1), (1, 3)} < set(model.features_.terms_)
+    made, free = model.features_.transform(X).toarray(), model.features_.term_of_ == 1
+    before = model._model.learner.read(lambda weights: weights.last())[0][0]
+    total, t, n_projected = weights_of(model)[0] * model.t_, model.t_, 0
+    for i in np.flatnonzero(~np.isnan(X[:, 1])):
         model.partial_fit(X[i : i + 1], TWO[i : i + 1])
-        free = np.flatnonzero(model.features_.term_of_ == 3)
-        length = (last() - first)[free] @ made[i][free] / (made[i][free] @ made[i][free])
-        expected = first + length * made[i]
-        stepped = expected.copy()
-        for column, sign in ((0, 1), (1, -1)):
-            place = np.flatnonzero(model.features_.term_of_ == column)
-            n = len(model.features_.knots_[column])
-            expected[place[:n]] = isotonic_regression(expected[place[:n]], increasing=sign > 0)
-            expected[place[n]] = sign * max(0, sign * expected[place[n]])
-        n_projected += not np.array_equal(expected, stepped)
-        assert_allclose(last(), expected, rtol=1e-9, atol=1e-12)
-        first, t = last(), t + 1
-        total += first
-        assert model.t_ == t
+        after = model._model.learner.read(lambda weights: weights.last())[0][0]
+        length = (after - before)[free] @ made[i][free] / (made[i][free] @ made[i][free])
+        expected = projected(before + length * made[i], model.features_, constraints)
+        n_projected += not np.array_equal(expected, before + length * made[i])
+        assert_allclose(after, expected, rtol=1e-9, atol=1e-12)
+        before, t, total = after, t + 1, total + after
         assert_allclose(weights_of(model)[0], total / t, rtol=1e-9, atol=1e-12)
     assert n_projected > 50
+
+
+@pytest.mark.parametrize("places", [2**20, 64], ids=["direct", "hashed"])
+def test_pairs_with_categories_are_monotone_for_each_category(monkeypatch, places):
+    monkeypatch.setattr(_layout, "MOST_PRODUCTS", places)
+    random = np.random.default_rng(0)
+    town, y = random.integers(0, 30, N), (X[:, 3] > random.standard_normal(N)).astype(int)
+    frame = pd.DataFrame({"age": random.standard_normal(N), "town": np.char.add("t", town.astype(str)), "b": X[:, 3]})
+    y ^= (np.sin(3 * frame["age"]) * (town % 3) > 1).to_numpy()
+    model = with_features(PredtronBinaryClassifier(), monotonic_cst={"age": 1}, n_pairs=3).fit(frame, y)
+    layout = model.features_._layout()
+    assert (0, 1) in model.features_.terms_
+    assert (layout.hashed != _layout.DIRECT).any() == (places == 64)
+    grid = frame.loc[np.repeat(np.arange(60), 80)].assign(age=np.tile(np.linspace(-4, 4, 80), 60))
+    assert violation(model.decision_function(grid).reshape(60, 80), 1) <= ROUNDING
+    free = with_features(PredtronBinaryClassifier(), monotonic_cst=None, n_pairs=3).fit(frame, y)
+    assert violation(free.decision_function(grid).reshape(60, 80), 1) > 0.01
+
+
+@pytest.mark.parametrize(
+    "orders",
+    [
+        [[0, 1, 1, 4, 1, 0]],
+        [[-1, 1, 1, 4, 1, 1]],
+        [[6, 1, 1, 5, 1, 1]],
+        [[0, 1, 1, 0, 1, 1]],
+        [[0, 2, 1, 4, 1, 1]],
+        [[0, 1, 1, 4, 1, 1], [3, 1, 1, 2, 1, -1]],
+        [[0, 1, 1, 4, 1]],
+        None,
+    ],
+)
+def test_orders_of_damaged_weights_are_an_error(orders):
+    orders = None if orders is None else np.array(orders, dtype=np.intp)
+    with pytest.raises(ValueError, match=r"orders must|damaged"):
+        MonotoneWeights(1, 10, Intercept(True, 1.0), orders=orders)
 
 
 @pytest.mark.parametrize("model", [PredtronBinaryClassifier(), PredtronClassifier(), MODELS["ranks"][0]])
@@ -227,10 +277,10 @@ def test_free_columns_change_no_bit(cst):
     )
 
 
-def test_the_transformer_leaves_out_pairs_and_nothing_else():
+def test_the_transformer_leaves_out_pairs_of_monotone_columns_and_nothing_else():
     free = PiecewiseLinear(n_pairs=100).fit(X, TWO)
     constrained = PiecewiseLinear(n_pairs=100, monotonic_cst=CST).fit(X, TWO)
-    assert constrained.terms_ == [(0,), (1,), (2,), (3,), (2, 3)]
+    assert constrained.terms_ == [term for term in free.terms_ if term != (0, 1)]
     known = free.get_feature_names_out().tolist()
     places = [known.index(name) for name in constrained.get_feature_names_out()]
     assert_array_equal(constrained.transform(X).toarray(), free.transform(X).toarray()[:, places])

@@ -58,7 +58,7 @@ class LearnerFactory:
     def weights(self, problem: Problem) -> Weights:
         """Return weights that are zeros."""
         averaged, intercept, orders = self.average is not None, copy.copy(self.intercept), self.rows.orders
-        norm = self.norm if orders is None else MonotoneL2(orders * [1, 1, direction_of(problem)])
+        norm = self.norm if orders is None else MonotoneL2(orders * [1, 1, 1, 1, 1, direction_of(problem)])
         weights = problem.score_map.build(norm, self.rows.p, intercept, sparse=self.rows.sparse, average=averaged)
         weights.keep_averages(kept_by(self.average, weights))
         weights.reserve(self.rows)
