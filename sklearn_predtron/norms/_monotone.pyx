@@ -52,7 +52,7 @@ cdef class MonotoneWeights(L2Weights):
 
     @property
     def no_theorem_because(self):
-        return "monotonic_cst, which holds for their iterates but not for the weights that these are compared with"
+        return "monotonic_cst, which the weights that a bound compares with may violate"
 
     def adopt(self, state, bint with_sums):
         cdef Py_ssize_t j
