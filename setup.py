@@ -52,6 +52,7 @@ LOOPS = {
     "norms/_dual",
     "norms/_feature_statistics",
     "norms/_l2",
+    "norms/_monotone",
     "norms/_opposite",
     "norms/_p_norms",
     "norms/_rkhs",

@@ -152,6 +152,11 @@ cdef class Rows:
         """Return the rows that a function makes of the table."""
         return make(self.matrix())
 
+    @property
+    def orders(self):
+        """Return the features of which the weights are kept in order, as `MonotoneWeights` has them; None if there are none."""
+        return None
+
     def keep(self):
         """Keep computed rows for later epochs, if that saves time."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Protocol
 from zlib import crc32
 
@@ -458,6 +458,33 @@ def chosen_categories(table: ColumnSource, categories: Any) -> set[int]:
     if is_auto(categories):
         return {j for j in range(table.p) if is_category(table, j)}
     return set() if categories is None else set(named_columns(table, categories))
+
+
+def signs_of(table: ColumnSource, monotonic_cst: Any, categories: set[int]) -> NDArray:
+    """Return the constraint of each column by the parameter `monotonic_cst`, which columns of categories cannot have."""
+    accepted = "accepted are None, a list of -1, 0 or 1 for each column, and a dict of names of columns to these"
+    if isinstance(monotonic_cst, Mapping):
+        strange = [name for name in monotonic_cst if name not in table.names]
+        if strange:
+            known = ": " + ", ".join(map(repr, table.names[:20])) if table.names else ", of which X has none"
+            raise ValueError(
+                f"monotonic_cst={monotonic_cst!r} names a column {strange[0]!r} that X does not have; {accepted}{known}."
+            )
+        given = [monotonic_cst.get(name, 0) for name in table.names]
+    else:
+        given = monotonic_cst.tolist() if isinstance(monotonic_cst, np.ndarray) else monotonic_cst
+    if not isinstance(given, (list, tuple)) or not all(isinstance(sign, Real) and sign in (-1, 0, 1) for sign in given):
+        raise ValueError(f"monotonic_cst={monotonic_cst!r} is not known; {accepted}.")
+    if len(given) != table.p:
+        raise ValueError(f"monotonic_cst={monotonic_cst!r} has {len(given)} entries, and X has {table.p} columns; {accepted}.")
+    signs = np.array(given, dtype=np.intp)
+    for j in np.flatnonzero(signs).tolist():
+        if j in categories:
+            raise ValueError(
+                f"monotonic_cst={monotonic_cst!r} constrains column {table.name(j)}, which holds categories; accepted are "
+                "columns of numbers: make numbers of it, or leave it free."
+            )
+    return signs
 
 
 def is_auto(categories: Any) -> bool:

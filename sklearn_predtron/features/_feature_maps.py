@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
@@ -17,7 +17,15 @@ from sklearn_predtron._support import types
 from sklearn_predtron._support.cells import Words
 from sklearn_predtron._support.compat import Interval, as_configured, container_of
 from sklearn_predtron._support.parts import Part
-from sklearn_predtron.features._columns import ColumnSource, categories_in, chosen_categories, has_names, is_auto, opened
+from sklearn_predtron.features._columns import (
+    ColumnSource,
+    categories_in,
+    chosen_categories,
+    has_names,
+    is_auto,
+    opened,
+    signs_of,
+)
 from sklearn_predtron.features._knots import MOST_ROWS as ROWS_OF_KNOTS
 from sklearn_predtron.features._knots import describe_column, evenly, times
 from sklearn_predtron.features._layout import CATEGORIES, MOST_FACTORS, MOST_KNOTS, NUMBERS, Description, FeatureLayout
@@ -65,6 +73,7 @@ class FeatureMap(TransformerMixin, Part):
 
     missing: Any = True
     categories: Any = None
+    monotonic_cst: Any = None
     sparse_output: Any = True  # of saved maps without this parameter, too
     _row_map: RowMap | None
     _gathered: dict[str, Any] | None
@@ -152,7 +161,7 @@ class FeatureMap(TransformerMixin, Part):
         """Return the fitted attributes, and the table as numbers."""
         matrix, categories, hashed, words = self._first_read(table)
         sizes = np.array([0 if known is None else len(known) + places for known, places in zip(categories, hashed, strict=True)])
-        state = self._state_of(matrix, sizes, targets_of(y, table.n), weight)
+        state = self._state_of(table, matrix, sizes, targets_of(y, table.n), weight)
         named = [j for j, known in enumerate(categories) if known is not None] if is_auto(self.categories) else []
         warn_of_cells(table, words, named)
         return {"_categories": categories, "_hashed": hashed, "_state": state}, matrix
@@ -166,8 +175,10 @@ class FeatureMap(TransformerMixin, Part):
         check_range(table, matrix, [j for j in range(table.p) if j not in chosen])
         return matrix, categories, hashed, words
 
-    def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None, weight: NDArray | None) -> tuple[Any, ...]:
-        """Return the state of the compiled map of a matrix."""
+    def _state_of(
+        self, table: ColumnSource, matrix: NDArray, n_categories: NDArray, Y: NDArray | None, weight: NDArray | None
+    ) -> tuple[Any, ...]:
+        """Return the state of the compiled map of a table, which is given as a matrix, too."""
         raise TypeError(f"{type(self).__name__} does not define _state_of(); a map must.")
 
     def _built(self, state: tuple[Any, ...]) -> RowMap:
@@ -387,6 +398,12 @@ class PiecewiseLinear(FeatureMap):
     hash of their text.  A category that `fit` has not seen has one of the shared indicators, or none.  Products with categories
     are hashed if they have more than 2^20 places.
 
+    Monotone curves (`monotonic_cst`) are a constraint of estimators: of two classes, and of the scores of ranks with
+    ``representation="shared"``.  After each step the weights of a column's hats, and of its factors in each pair, are replaced
+    by the nearest ones in order: isotonic regression, the projection in the Euclidean norm.  So `norm` must be "l2" or "auto".
+    Missing values have a weight of their own, which is free.  Two monotone columns have no pair, and nothing else changes in
+    the transformer.  A stream uses monotone columns from its 500th row on.
+
     If there are more pairs than `n_pairs`, the map takes those whose means over a grid of 8 x 8 quantiles explain most of the
     residuals of an additive fit of y on the same bins.  It uses 20,000 rows, or fewer if there are many pairs.  Labels count as
     indicators, with the sum over several.  Of many columns only those are tried that explain most by themselves.
@@ -412,6 +429,9 @@ class PiecewiseLinear(FeatureMap):
         Columns that hold categories, by name or number; None is no column.  "auto" takes the columns of data frames whose type is
         category or bool, and columns of strings or objects in which more than 5 % of the distinct values are no numbers.  Text in
         a column of numbers counts as missing, with a warning that names it; so do the strings that pandas reads as missing.
+    monotonic_cst : array-like of int of shape (n_features,) or dict of str to int, default=None
+        1 where the score of the second class, or of ranks, must not fall with the column if the others stay the same; -1 where
+        it must not rise, and 0 where it is free.  A dict has names of columns, and the others are free.  None is no constraint.
     sparse_output : bool, default=True
         Whether `transform` returns sparse rows.  ``set_output(transform="pandas")`` needs dense ones.  In an estimator it has no
         effect.
@@ -458,6 +478,7 @@ class PiecewiseLinear(FeatureMap):
         pair_knots: int | None = None,
         missing: bool = True,
         categories: types.AutoName | list[Any] | None = "auto",
+        monotonic_cst: ArrayLike | Mapping[Any, int] | None = None,
         sparse_output: bool = True,
     ):
         self.n_knots = n_knots
@@ -465,6 +486,7 @@ class PiecewiseLinear(FeatureMap):
         self.pair_knots = pair_knots
         self.missing = missing
         self.categories = categories
+        self.monotonic_cst = monotonic_cst
         self.sparse_output = sparse_output
 
     @property
@@ -537,7 +559,8 @@ class PiecewiseLinear(FeatureMap):
         """Return the ranking of the pairs of the columns of a table, as this map reads it."""
         d = self._layout().description
         of_numbers = d.n_hats > 0
-        return PairRanking(matrix, np.flatnonzero(of_numbers | (d.n_categories > 0)), of_numbers, Y, weight)
+        columns = np.flatnonzero(of_numbers | (d.n_categories > 0))
+        return PairRanking(matrix, columns, of_numbers, Y, weight, d.monotonic != 0)
 
     def _pairs_of(self, ranking: PairRanking) -> int | None:
         """Return the number of pairs that labels decide; None if all pairs have products, or none."""
@@ -548,7 +571,20 @@ class PiecewiseLinear(FeatureMap):
         """Return the same map with the pairs that are best by the labels of these rows, or of all."""
         return self._twin({}, (*self._state[:-1], pairs_in_order(ranking.best(self._pairs_of(ranking) or 0, rows))))
 
-    def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None, weight: NDArray | None) -> tuple[Any, ...]:
+    def _first_read(self, table: ColumnSource) -> tuple[NDArray, list[NDArray | None], list[int], list[Words]]:
+        self._signs(table)
+        return super()._first_read(table)
+
+    def _signs(self, table: ColumnSource) -> NDArray:
+        """Return the sign of the curve of each column of a table; 0 is none."""
+        if self.monotonic_cst is None:
+            return np.zeros(table.p, dtype=np.intp)
+        return signs_of(table, self.monotonic_cst, chosen_categories(table, self.categories))
+
+    def _state_of(
+        self, table: ColumnSource, matrix: NDArray, n_categories: NDArray, Y: NDArray | None, weight: NDArray | None
+    ) -> tuple[Any, ...]:
+        signs = self._signs(table)
         rows = evenly(len(matrix), ROWS_OF_KNOTS)
         n = len(matrix) if weight is None else times(weight).sum()
         settings = KNOTS if n >= ROWS_OF_FINE_KNOTS else KNOTS[:1]
@@ -562,14 +598,14 @@ class PiecewiseLinear(FeatureMap):
         of_numbers = np.array([len(numbers.knots[0][0]) > 0 for numbers in found])
         n_pairs = PAIRS if self.n_pairs is None else (self.n_pairs,)
         columns = np.flatnonzero(of_numbers | (n_categories > 0))
-        pairs = PairRanking(matrix, columns, of_numbers, Y, weight).best(n_pairs[0])
+        pairs = PairRanking(matrix, columns, of_numbers, Y, weight, signs != 0).best(n_pairs[0])
         missing = np.isnan(matrix).any(axis=0).astype(np.intp)
         states: list[tuple[dict[str, int], tuple[Any, ...]]] = []
         for i, (most, of_pairs) in enumerate(knots):
             tables = *filled([numbers.knots[i][0] for numbers in found], most), *filled([n.knots[i][1] for n in found], of_pairs)
             for n in without_repeats(min(n, len(pairs)) for n in n_pairs):
                 chosen = {"n_knots": most, "n_pairs": n, "pair_knots": of_pairs}
-                state = Description(*tables, mean, sd, n_categories.astype(np.intp), missing, pairs_in_order(pairs[:n]))
+                state = Description(*tables, mean, sd, n_categories.astype(np.intp), missing, signs, pairs_in_order(pairs[:n]))
                 states.append((chosen, tuple(state)))
         first, *self._others = states
         finer = knots[1:] and any(len(numbers.knots[1][0]) > len(numbers.knots[0][0]) for numbers in found)
@@ -673,6 +709,23 @@ class Auto(PiecewiseLinear):
     alias = "auto"
     synonyms = ("chosen",)
 
+    def __init__(
+        self,
+        *,
+        n_knots: int | None = None,
+        n_pairs: int | None = None,
+        pair_knots: int | None = None,
+        missing: bool = True,
+        categories: types.AutoName | list[Any] | None = "auto",
+        sparse_output: bool = True,
+    ):
+        self.n_knots = n_knots
+        self.n_pairs = n_pairs
+        self.pair_knots = pair_knots
+        self.missing = missing
+        self.categories = categories
+        self.sparse_output = sparse_output
+
     def choices(self) -> list[FeatureMap]:
         """Return the candidates: those of `PiecewiseLinear`, and for numbers cosines.
 
@@ -768,7 +821,9 @@ class RandomFourier(FeatureMap):
         self._fitted()
         return float(np.sqrt(2.0))
 
-    def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None, weight: NDArray | None) -> tuple[Any, ...]:
+    def _state_of(
+        self, table: ColumnSource, matrix: NDArray, n_categories: NDArray, Y: NDArray | None, weight: NDArray | None
+    ) -> tuple[Any, ...]:
         rows = evenly(len(matrix), ROWS_OF_KNOTS)
         present = ((column, ~np.isnan(column)) for column in matrix[rows].T)
         frequency = None if weight is None else weight[rows]

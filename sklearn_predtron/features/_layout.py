@@ -31,12 +31,15 @@ class Description(NamedTuple):
     sd: NDArray
     n_categories: NDArray
     missing: NDArray  # whether missing values have an indicator
+    monotonic: NDArray  # 1 where a column's curve rises, -1 where it falls, else 0
     pairs: NDArray  # (n, 2), columns with i < j
 
     @classmethod
     def checked(cls, owner: Any, state: Any) -> Description:
         """Return a validated copy of a saved description."""
-        p, r = length_of(state, 0), length_of(state, 8)
+        if isinstance(state, (tuple, list)) and len(state) == len(cls._fields) - 1:  # of saved maps without constraints
+            state = (*state[:-1], np.zeros(length_of(state, 0), dtype=np.intp), state[-1])
+        p, r = length_of(state, 0), length_of(state, 9)
         widths = [part.shape[1] if isinstance(part, np.ndarray) and part.ndim == 2 else 0 for part in (*state, *range(4))[1:4:2]]
         count = wholes(p, least=0, most=MOST_PLACES)
         pattern = (
@@ -48,6 +51,7 @@ class Description(NamedTuple):
             reals(p, least=1e-150),
             count,
             wholes(p, least=0, most=1),
+            wholes(p, least=-1, most=1),
             wholes(r, 2, least=0, most=max(p - 1, 0)),
         )
         description = cls(*restored(owner, state, pattern))
@@ -65,6 +69,7 @@ class Description(NamedTuple):
             and are_rising(self.hats, self.n_hats)
             and are_rising(self.factors, self.n_factors)
             and bool((self.pairs[:, 0] < self.pairs[:, 1]).all() and either[self.pairs].all())
+            and not (self.monotonic[self.pairs].all(axis=1).any() or self.monotonic[self.n_categories > 0].any())
         )
 
 
@@ -109,6 +114,22 @@ class FeatureLayout:
         size = np.where(self.hashed == HASHED_FIRST, self.modulus * self.stride, limit)
         self.pair_size = np.where(hashed, size, full)
         self.pair_base = self.n_single + np.cumsum(self.pair_size) - self.pair_size
+
+    def orders(self) -> NDArray | None:
+        """Return the features of which the weights are in order, as `MonotoneWeights` has them; None if there are none.
+
+        They are the hats of each monotone column, its value, and its factors for each factor of the other column of a pair.
+        """
+        d = self.description
+        found = []
+        for j in np.flatnonzero((d.monotonic != 0) & (self.kind == NUMBERS)):
+            sign = d.monotonic[j]
+            found += [(self.base[j], 1, 1, d.n_hats[j], 1, sign), (self.raw[j], 1, 1, 1, 1, sign)]
+            for r in np.flatnonzero(self.first == j):
+                found.append((self.pair_base[r], self.stride[r], 1, self.parts[j], self.stride[r], sign))
+            for r in np.flatnonzero(self.second == j):
+                found.append((self.pair_base[r], self.pair_size[r] // self.stride[r], self.stride[r], self.stride[r], 1, sign))
+        return np.array(found, dtype=np.intp) if found else None
 
     def terms(self) -> tuple[list[tuple[int, ...]], NDArray]:
         """Return the terms, and each feature's term number."""

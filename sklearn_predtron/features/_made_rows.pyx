@@ -95,6 +95,10 @@ cdef class MadeRows(Rows):
     cdef Rows apart(self):
         return self.with_room(self.together)
 
+    @property
+    def orders(self):
+        return self.map.orders
+
     def keep(self):
         if not self.sparse and self.n_kept == 0:
             self.kept = self.first_rows(min(self.n, KEPT_BYTES // (self.p * <Py_ssize_t> sizeof(double))))

@@ -78,13 +78,26 @@ class PairRanking:
         Targets; without any, those pairs come first whose columns are nearest to each other.
     weight : ndarray of shape (n,) or None
         How often each row counts.
+    monotone : ndarray of shape (p,) or None
+        Columns that have no pairs with each other.
     """
 
-    def __init__(self, table: NDArray, columns: NDArray, of_numbers: NDArray, Y: NDArray | None, weight: NDArray | None = None):
+    def __init__(
+        self,
+        table: NDArray,
+        columns: NDArray,
+        of_numbers: NDArray,
+        Y: NDArray | None,
+        weight: NDArray | None = None,
+        monotone: NDArray | None = None,
+    ):
         if weight is not None:
             weight = None if weight.min() == weight.max() else times_or_never(weight)
         self.table, self.columns, self.of_numbers, self.Y, self.weight = table, columns, of_numbers, Y, weight
-        self.n_pairs = len(columns) * (len(columns) - 1) // 2
+        self.monotone = np.zeros(table.shape[1], dtype=bool) if monotone is None else monotone
+        n, n_monotone = len(columns), int(np.count_nonzero(self.monotone[columns]))
+        self.n_without = n_monotone * (n_monotone - 1) // 2
+        self.n_pairs = n * (n - 1) // 2 - self.n_without
         there = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
         self.rows = there[evenly(len(there), MOST_ROWS)]  # that the bins are of
         self.known: dict[bytes, NDArray] = {}  # the order of the pairs, by the rows
@@ -102,9 +115,10 @@ class PairRanking:
         They are ranked by the targets of the rows `among` alone; by default by those of all rows.
         """
         if most >= self.n_pairs or self.n_pairs == 0:
-            return self.columns[np.array(list(combinations(range(len(self.columns)), 2)), dtype=np.intp).reshape(-1, 2)]
+            pairs = np.array(list(combinations(range(len(self.columns)), 2)), dtype=np.intp).reshape(-1, 2)
+            return self.allowed(self.columns[pairs])
         if self.Y is None or most == 0:
-            return neighbours(self.columns, most)
+            return self.neighbours(most)
         chosen = np.ones(len(self.table), dtype=bool)
         if among is not None:
             chosen[:] = False
@@ -124,13 +138,21 @@ class PairRanking:
         bins = np.ascontiguousarray(self.bins[:, places])
         targets = np.ascontiguousarray(standardised(self.Y[rows], weight).T)
         if len(targets) == 0:
-            return neighbours(self.columns, self.n_pairs)
+            return self.neighbours(self.n_pairs)
         left = targets.copy()
         for target in left:
             subtract_additive(target, bins, weight, RIDGE, SWEEPS, LEAST_GAIN)
         tried = best_columns(bins, targets, weight, MOST_LOOKS // (len(rows) * len(targets)))
         pairs = np.array(list(combinations(tried, 2)), dtype=np.intp)
-        return self.columns[pairs[np.argsort(-drops(bins, left, weight, pairs), kind="stable")]]
+        return self.allowed(self.columns[pairs[np.argsort(-drops(bins, left, weight, pairs), kind="stable")]])
+
+    def neighbours(self, most: int) -> NDArray:
+        """Return at most so many pairs of columns that are nearest to each other."""
+        return self.allowed(neighbours(self.columns, most + self.n_without))[:most]
+
+    def allowed(self, pairs: NDArray) -> NDArray:
+        """Return the pairs without those of two monotone columns."""
+        return pairs[~self.monotone[pairs].all(axis=1)]
 
 
 def times_or_never(weight: NDArray) -> NDArray:

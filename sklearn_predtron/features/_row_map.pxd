@@ -8,6 +8,7 @@ cdef class RowMap:
     cdef readonly Py_ssize_t most            # features of a row that are stored, at most
     cdef readonly bint sparse                # whether a row has indices
     cdef readonly Py_ssize_t scratch_size    # bytes that a thread has to lend
+    cdef readonly object orders              # of the weights of monotone curves; None if there are none
     cdef Py_ssize_t make(self, const void* row, bint single, char* scratch, int32_t* index, double* value) noexcept nogil
 
 

@@ -32,6 +32,7 @@ cdef class PiecewiseMap(RowMap):
         p, r = len(described.n_hats), len(described.pairs)
         self.p, self.width, self.sparse = p, layout.width, True
         self.most = 3 * p + 4 * r
+        self.orders = layout.orders()
         room = (p + LANES - 1) // LANES * LANES
         self.hats, self.inverse_hats = knot_tables(described.hats, described.n_hats, room)
         self.factors, self.inverse_factors = knot_tables(described.factors, described.n_factors, room)

@@ -21,6 +21,7 @@ from sklearn_predtron.norms._budget import BudgetedWeights
 from sklearn_predtron.norms._kernel_functions import KERNELS, Kernel, PrecomputedSupport, Support
 from sklearn_predtron.norms._l2 import L2Weights
 from sklearn_predtron.norms._lengths import largest_length, length_of_features, spectral_length, weights_length
+from sklearn_predtron.norms._monotone import MonotoneWeights
 from sklearn_predtron.norms._p_norms import GroupWeights, PNormWeights
 from sklearn_predtron.norms._rkhs import RKHSWeights
 from sklearn_predtron.norms._scaled import ScaledWeights
@@ -264,6 +265,18 @@ class L2(Norm):
 
     def query_length(self, documents: Any) -> float:
         return spectral_length(documents)
+
+
+class MonotoneL2(L2):
+    """`L2` with weights of which some are in order; feature maps choose it, not users."""
+
+    def __init__(self, orders: NDArray):
+        self.orders = orders
+
+    def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
+        return MonotoneWeights(
+            score_map.d, p, intercept, by_feature=sparse, averaging=average, score_map=score_map, orders=self.orders
+        )
 
 
 class PNormBase(Norm):

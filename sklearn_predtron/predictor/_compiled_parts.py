@@ -21,7 +21,7 @@ ROOT = __name__.partition(".")[0]
 FOR_PREDICTIONS = [f"{ROOT}.{package}" for package in ("_core", "decisions", "features", "problems", "updates", "norms")]
 # Sizes among the arguments of parts whose product is the length of an array that they make, and that their state holds.
 TABLES = {"ZeroOneChain": (0, 0), "HammingChain": (0, 0), "TraceWeights": (0, 0)}
-TABLES |= dict.fromkeys(("L2Weights", "PNormWeights", "GroupWeights", "ScaledWeights"), (0, 1))
+TABLES |= dict.fromkeys(("L2Weights", "MonotoneWeights", "PNormWeights", "GroupWeights", "ScaledWeights"), (0, 1))
 LARGEST_SIZE, LARGEST_TABLE = 1 << 24, 1 << 20  # what a model may have without holding as many values
 
 

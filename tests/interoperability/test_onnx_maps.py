@@ -106,6 +106,14 @@ def test_two_classes(features, real):
 
 
 @REALS
+@pytest.mark.parametrize("kind", [PredtronBinaryClassifier, PredtronClassifier])
+def test_monotone_curves(kind, real):
+    X = table(real)
+    features = PiecewiseLinear(monotonic_cst=[1, -1, 0, 0, 1, 0, 0, 0])
+    check_classifier(kind(features=features, random_state=0, max_iter=3).fit(X, ranks(X, [0.5])), X, TOLERANCE[real])
+
+
+@REALS
 @EVERY
 def test_several_classes(features, real):
     X = table(real)

@@ -27,6 +27,7 @@ from sklearn_predtron.features._columns import (
     is_frame,
     numbers_in_column,
     opened,
+    signs_of,
 )
 from sklearn_predtron.features._table import Gathered, check_values, matrix_of
 from sklearn_predtron.norms import RKHS, Norm
@@ -169,6 +170,7 @@ class WarmupBuffer:
         self.features, self.labels, self.state, self.calls = features, labels, state, calls
         known = map_of(features)
         self.missing, self.categories = getattr(known, "missing", True), getattr(known, "categories", None)
+        self.monotonic_cst = getattr(known, "monotonic_cst", None)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(*(state[name] for name in ("features", "labels", "state", "calls")))  # type: ignore[misc]
@@ -195,7 +197,8 @@ class WarmupBuffer:
     def read(self, X: Any) -> NDArray:
         """Return a table as numbers.
 
-        Missing values are the means of their columns so far, categories are zeros, and booleans are 0 and 1.
+        Missing values are the means of their columns so far, categories and monotone columns are zeros, and booleans are 0
+        and 1.
         """
         table = opened(X)
         auto = is_auto(self.categories)  # cell by cell, so that the result does not depend on how the rows are split
@@ -205,6 +208,9 @@ class WarmupBuffer:
             if not (is_declared(table, j) and not OF_BOOLEANS.match(table.dtype(j)) if auto else j in named):
                 found[:, j] = numbers_in_column(table, j, known=auto)[0]
         check_values(table, found, missing=self.missing)
+        if self.monotonic_cst is not None:
+            declared = {j for j in range(table.p) if is_declared(table, j)} if auto else named
+            found[:, signs_of(table, self.monotonic_cst, declared) != 0] = 0
         for j in np.flatnonzero(np.isnan(found).any(axis=0)).tolist():
             self._fill(found[:, j], j)
         return found
@@ -230,15 +236,15 @@ class WarmupBuffer:
         """Return a plain array's rows, or None; a plain array needs no conversion."""
         if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in (np.float32, np.float64) or X.size == 0:
             return None
-        if self.state is None or len(self.state["dtypes"]) != X.shape[1] or self.has_chosen:
+        if self.state is None or len(self.state["dtypes"]) != X.shape[1] or self.is_chosen:
             return None
         plain = X.flags.c_contiguous and X.flags.aligned and bool(np.isfinite(X).all())
         return dense_rows(X) if plain else None
 
     @property
-    def has_chosen(self) -> bool:
-        """Whether columns of categories are listed."""
-        return self.categories is not None and not isinstance(self.categories, str)
+    def is_chosen(self) -> bool:
+        """Whether columns of categories or monotone columns are listed."""
+        return self.monotonic_cst is not None or not (self.categories is None or isinstance(self.categories, str))
 
     def rows(self, matrix: NDArray) -> Rows:
         """Return the rows of a matrix."""

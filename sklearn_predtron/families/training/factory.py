@@ -19,7 +19,10 @@ from sklearn_predtron.families.input.reading import TrainingInput, begin_as_tabl
 from sklearn_predtron.families.input.tables import map_of
 from sklearn_predtron.families.model.model import Model, evaluation_interval, set_recording_interval
 from sklearn_predtron.features import FeatureMap
-from sklearn_predtron.norms import RKHS, Auto, Norm
+from sklearn_predtron.norms import L2, RKHS, Auto, Norm
+from sklearn_predtron.norms._norms import MonotoneL2
+from sklearn_predtron.norms._opposite import OppositeMap
+from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.updates import Update, build_rule
 
 BEGAN, MEAN = "a model", "folds"  # recorded for weights that started from a model, or are the mean of several
@@ -54,8 +57,9 @@ class LearnerFactory:
 
     def weights(self, problem: Problem) -> Weights:
         """Return weights that are zeros."""
-        averaged, intercept = self.average is not None, copy.copy(self.intercept)
-        weights = problem.score_map.build(self.norm, self.rows.p, intercept, sparse=self.rows.sparse, average=averaged)
+        averaged, intercept, orders = self.average is not None, copy.copy(self.intercept), self.rows.orders
+        norm = self.norm if orders is None else MonotoneL2(orders * [1, 1, 1, 1, 1, direction_of(problem)])
+        weights = problem.score_map.build(norm, self.rows.p, intercept, sparse=self.rows.sparse, average=averaged)
         weights.keep_averages(kept_by(self.average, weights))
         weights.reserve(self.rows)
         return weights
@@ -96,8 +100,8 @@ def new_model(estimator: Any, reading: TrainingInput, *, partial: bool, sparse: 
         labels = labels.standardised()
     problem: Problem = estimator._build_problem(labels)
     problem.prepare(reading.batch.labels)
-    if mapped:
-        check_takes_features(estimator, norm)
+    if reading.columns.features is not None:
+        check_takes_features(estimator, norm_for(estimator, sparse=True), problem)
     # Rows of a table that are stored as CSR are of both formats, and none is another.
     first_sparse = rows.sparse if automatic and sparse in (None, rows.sparse) else None
     if first_sparse:
@@ -204,13 +208,34 @@ def fixed_parameters(estimator: Any, norm: Any) -> dict[str, Any]:
     return {**own, **estimator._fixed_parameters()}
 
 
-def check_takes_features(estimator: Any, norm: Any) -> None:
-    """Raise ValueError for kernels of mapped features."""
-    if isinstance(resolve(Norm, norm, "norm"), RKHS):
+def check_takes_features(estimator: Any, norm: Any, problem: Problem) -> None:
+    """Raise ValueError for kernels of mapped features, and for monotone curves of other norms or problems."""
+    part, constraints = resolve(Norm, norm, "norm"), getattr(map_of(estimator.features), "monotonic_cst", None)
+    if constraints is not None and not isinstance(part, L2):
+        raise ValueError(
+            f"monotonic_cst={constraints!r} does not go with norm={estimator.norm!r}; accepted are 'auto' and 'l2', under which "
+            "weights are replaced by the nearest ones of monotone curves."
+        )
+    if constraints is not None and direction_of(problem) == 0:
+        raise ValueError(
+            f"monotonic_cst={constraints!r} does not go with {number_of_scores(problem)} of a {type(estimator).__name__}; "
+            "accepted are classifiers of two classes, and of ranks with representation='shared'."
+        )
+    if isinstance(part, RKHS):
         raise ValueError(
             f"norm={estimator.norm!r} does not go with features={estimator.features!r}, whose rows are not kept; "
             "accepted are the other norms, and for kernels a pipeline with the map before the estimator."
         )
+
+
+def direction_of(problem: Problem) -> int:
+    """Return 1 if the only score rises towards the last class, -1 if it falls, and 0 if there is no such score."""
+    is_opposite = isinstance(problem.score_map, OppositeMap)
+    if not isinstance(problem, FiniteProblem) or not (is_opposite or problem.score_map.n_directions == 1):
+        return 0
+    change = np.array([[1.0, -1.0]]) if is_opposite else np.ones((1, problem.d))
+    rise = np.diff(problem.decision(change)[0])
+    return int((rise > 0).all()) - int((rise < 0).all())
 
 
 def check_fixed(estimator: Any, model: Model) -> None:
@@ -233,7 +258,10 @@ def readable(value: Any) -> str:
 
 def part_parameters(part: Part | None) -> Any:
     """Return a part's class and parameters; they are the same for an alias and an instance."""
-    return None if part is None else (f"{type(part).__module__}.{type(part).__qualname__}", part.get_params())
+    if part is None:
+        return None
+    params = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in part.get_params().items()}
+    return f"{type(part).__module__}.{type(part).__qualname__}", params
 
 
 def kept_by(average: Average | None, weights: Weights) -> int:
