@@ -14,11 +14,12 @@ NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 REFERENCE = re.compile(r'(\bid="|href="#|url\(#)')  # ids of pictures, which must differ on one page
 CSS = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff; margin: 0 auto; padding: 1rem; max-width: 60rem; }
+h1 { font-size: 1.7rem; overflow-wrap: anywhere; }
 h2 { margin-top: 2.5rem; border-bottom: 1px solid #ccc; }
 figure { margin: 1rem 0; overflow-x: auto; }
 figcaption { color: #555; font-size: 0.9rem; max-width: 44rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.2rem 0.8rem; border-bottom: 1px solid #ddd; text-align: right; vertical-align: top; }
+th, td { padding: 0.2rem 0.6rem; border-bottom: 1px solid #ddd; text-align: right; vertical-align: top; }
 td { white-space: nowrap; }
 th:first-child { text-align: left; overflow-wrap: anywhere; min-width: 8rem; }
 tbody th { font-weight: normal; }

@@ -30,7 +30,6 @@ from sklearn_predtron.inspection._display import best_of, check_matplotlib, last
 from sklearn_predtron.inspection._effects import EffectsDisplay
 from sklearn_predtron.inspection._page import number, page, paragraph, picture, share, table
 from sklearn_predtron.inspection._promises import PromiseDisplay
-from sklearn_predtron.losses._row_costs import are_realised
 from sklearn_predtron.metrics import classwise_calibration_error, savings_score
 from sklearn_predtron.metrics._rows import read_weight
 
@@ -199,7 +198,7 @@ def evaluated(estimator: Any, X: Any, y: Any, costs: Any, groups: Any, sample_we
     else:
         predicted, table = model._numbers_of(fitted, rows, costs, codes)
     p = model.predict_proba(rows) if hasattr(model, "predict_proba") else None
-    costs_from = "loss" if costs is None else "realised" if are_realised(table) else "rows"
+    costs_from = "loss" if costs is None else "realised" if np.isnan(table).any() else "rows"
     weight = weight / weight.max()
     return Evaluated(estimator, model, X, codes, predicted, p, table, costs_from, weight / weight.sum(), names)
 
@@ -244,21 +243,21 @@ def about(found: Evaluated) -> str:
 
 def costs_of(found: Evaluated) -> str:
     """Return the costs of the predictions, beside those of constant ones."""
-    k, known = len(found.classes), np.nan_to_num(found.table)
-    pairs = {(i, j): known[:, i, j] for i in range(k) for j in range(len(found.answers))}
-    abstained = k if len(found.answers) > k else None
-    given = {"labels": np.arange(k), "reject_label": abstained, "sample_weight": found.weight}
-    constant = [(f"always {name}", np.full(len(found.codes), j)) for j, name in enumerate(found.classes)]
+    k, m, known = len(found.classes), len(found.answers), np.nan_to_num(found.table)
+    pairs = {(i, j): known[:, i, j] for i in range(k) for j in range(m)}
+    given = {"labels": np.arange(k), "reject_label": k if m > k else None, "sample_weight": found.weight}
+    free = m > k and not known[:, :, k].any()
+    constant = [(f"always {name}", np.full(len(found.codes), j)) for j, name in enumerate(found.answers)]
     rows = [
-        [name, number(found.mean(known[np.arange(len(answer)), found.codes, answer]))]
-        + [share(savings_score(found.codes, answer, pairs, **given))]
+        [name, number(found.mean(found.paid[np.arange(len(answer)), answer]))]
+        + ["–" if free else share(savings_score(found.codes, answer, pairs, **given))]
         for name, answer in [("this model", found.predicted), *constant]
     ]
     whose = "those of the estimator's loss" if found.costs_from == "loss" else "those given for these rows"
-    free = "  An abstention costs nothing here." if abstained is not None and not known[:, :, k].any() else ""
-    legend = (
-        f"Costs are {whose}.{free}  Savings are relative to the best constant answer.  A model with savings of 0 % or "
-        "less is not worth its use."
+    legend = f"Costs are {whose}.  " + (
+        "An abstention costs nothing here, so that there are no savings to speak of."
+        if free
+        else "Savings are relative to the best constant answer.  A model with savings of 0 % or less is not worth its use."
     )
     text = table(["Answer", "Mean cost of a row", "Savings"], rows, legend)
     shares = [
@@ -276,12 +275,13 @@ def costs_figure(found: Evaluated) -> str:
     both = len(found.classes) == 2 and all(found.weight[found.codes == i].any() for i in range(2))
     if not both or found.p is None or found.costs_from == "realised" or not (own[0, 1] + own[1, 0] > 0):
         return ""
-    p = found.p
+    p, abstains = found.p, "  The curve is without abstentions." if len(found.answers) > 2 else ""
     if found.costs_from == "rows":
         display = CostDisplay.by_share(found.codes, p, found.table[:, :, :2], found.predicted, found.weight)
-        return picture("costs", lambda ax: display.plot(ax, name="this model"), BY_SHARE)
+        return picture("costs", lambda ax: display.plot(ax, name="this model"), BY_SHARE + abstains)
     given: dict[str, Any] = {"costs": (own[0, 1], own[1, 0]), "sample_weight": found.weight, "name": "this model"}
-    return picture("costs", lambda ax: CostDisplay.from_predictions(found.codes == 1, p[:, 1], ax=ax, **given), BY_THRESHOLD)
+    on = found.codes == 1
+    return picture("costs", lambda ax: CostDisplay.from_predictions(on, p[:, 1], ax=ax, **given), BY_THRESHOLD + abstains)
 
 
 BY_SHARE = (
@@ -319,7 +319,7 @@ def calibration(found: Evaluated) -> str:
     means = [np.array([found.mean(values, part) for part in parts]) for values in (on, p)]
     display = CalibrationDisplay(*means, p, estimator_name="this model")
     text += table([f"Probability of {found.classes[1]}", *head], rows, legend)
-    caption = "Observed share against predicted probability.  Points on the diagonal are calibrated."
+    caption = f"Observed share of {found.classes[1]} against its predicted probability.  Points on the diagonal are calibrated."
     return text + picture("calibration", lambda ax: display.plot(ax=ax), caption)
 
 
@@ -363,9 +363,9 @@ def results_of(found: Evaluated, name: str, results: Any) -> str:
         [repr(one.promise), "yes" if one.kept else "no", f"{one.value:.4g} ({one.n_rows:,.0f})", measured(found, one.promise)]
         for one in results
     ]
-    head = [name.capitalize(), "Kept", "Value where it was chosen (rows)", "Value on these rows (rows)"]
+    head = [name.capitalize(), "Kept", "Value when chosen (rows)", "Value on these rows (rows)"]
     legend = "Look at values on these rows that are beyond the bound: a little beyond may be chance, far beyond is not."
-    caption = "The value where it was chosen, relative to the bound: points right of 1 are beyond it."
+    caption = "The value when it was chosen, relative to the bound: points right of 1 are beyond it."
     drawn = picture(name, lambda ax: PromiseDisplay.from_results(list(results), ax=ax), caption, (8, 1.2 + 0.6 * len(rows)))
     return table(head, rows, legend) + drawn
 
