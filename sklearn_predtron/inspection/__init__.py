@@ -8,6 +8,7 @@ from sklearn_predtron.inspection._margins import MarginDisplay
 from sklearn_predtron.inspection._ndcg import NDCGDisplay
 from sklearn_predtron.inspection._online_loss import OnlineLossDisplay
 from sklearn_predtron.inspection._promises import PromiseDisplay
+from sklearn_predtron.inspection._report import report
 from sklearn_predtron.inspection._risk_coverage import RiskCoverageDisplay
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "OnlineLossDisplay",
     "PromiseDisplay",
     "RiskCoverageDisplay",
+    "report",
 ]
 
 # Pickles name these by the public path, whatever module defines them.
