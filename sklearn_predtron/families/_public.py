@@ -1,6 +1,7 @@
 """The public names of the package."""
 
-import sklearn_predtron
+from importlib import import_module
+
 from sklearn_predtron._support.lazy import give_public_paths
 from sklearn_predtron._support.show_versions import show_versions as show_versions
 from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier as PredtronBipartiteClassifier
@@ -21,4 +22,4 @@ from sklearn_predtron.families.structured import Predtron as Predtron
 from sklearn_predtron.families.structured import Problem as Problem
 from sklearn_predtron.families.training.patience import Patience as Patience
 
-give_public_paths(sklearn_predtron, globals())
+give_public_paths(import_module(__name__.partition(".")[0]), globals())

@@ -86,9 +86,11 @@ class PredtronSequenceTagger(BasePredtron):
         O, B-x and I-x, where I-x follows only B-x and I-x.  "observed" allows the transitions in the data of `fit`.  A boolean
         array has a row for each label, with the labels that may follow it, and a last row with the labels that may be first.
     {features}
-    norm : "auto", "l2", "scaled" or Norm, default="auto"
+    norm : "auto", "l2", "scaled", "rkhs" or Norm, default="auto"
         The norm of W, under which margins are measured.  "auto" is "scaled" (for raw features of any unit) if the first rows are
-        dense, and "l2" if they are CSR.  The transitions, which are counts, have the Euclidean norm.
+        dense, and "l2" if they are CSR.  The transitions, which are counts, have the Euclidean norm.  "rkhs" scores a token by
+        its kernels with the tokens that had an update, ``RKHS(budget=...)`` with a bounded number of them (dual structured
+        perceptron by atoms; Collins and Duffy 2002); there are no held-out sequences then, as with ``cv=0``.
     {update}
     {average}
     cv : int, splitter, iterable or None, default=None

@@ -533,7 +533,8 @@ class RKHS(Norm):
     largest k(x, x).  The rows are the `support_`, the coefficients `dual_coef_`.  A round costs a kernel with each of them:
     memory and time grow with the support, unless a `budget` bounds it.  From its second epoch on `fit` also keeps the scores of
     all rows, and an epoch costs the kernels of all rows with those that have an update in it.  For rankers the kernel is one
-    between documents; a round keeps that of every two documents of its query.
+    between documents; a round keeps that of every two documents of its query.  For taggers it is one between tokens, and that of
+    two sequences is the sum over their tokens (Collins and Duffy 2002); supports are tokens, and transitions stay linear.
 
     Kernels are computed for a block of rows at a time, by Python and BLAS, under the interpreter's lock: results may depend,
     in the last bits, on how a stream is split into calls and on the threads of BLAS.
