@@ -54,12 +54,8 @@ def test_commands_are_the_short_form(capsys, files, model, tmp_path):
         assert timeless(out) == timeless(other[1]) != ""
 
 
-def test_labels_are_ignored_by_predict_and_needed_by_score(capsys, files, model, tmp_path):
+def test_score_and_fit_need_labels(capsys, files, model, tmp_path):
     (tmp_path / "bare").write_text(unlabelled(files["test"]))
-    expected = run(capsys, "predict", model, tmp_path / "bare")
-    assert run(capsys, "predict", model, files["test"]) == expected and expected[0] == 0
-    assert run(capsys, "predict", model, files["test"], "-o", tmp_path / "p") == (0, "", "")
-    assert (tmp_path / "p").read_text() == expected[1]
     for words in (["score", model, tmp_path / "bare"], ["fit", tmp_path / "bare", "--load", model]):
         assert "has no label in its first row; `predict` is for such rows" in usage_error(capsys, *words)
 

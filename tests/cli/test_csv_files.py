@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sklearn_predtron
-from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.datasets import BrokenLineError, open_rows
 from tests.cases import weights_of
 from tests.cli_cases import run, usage_error
@@ -66,18 +66,6 @@ OPTIONS = ["--no-shuffle", "--chunk", CHUNK, "--json"]
 # ---------------------------------------------------------------------------------------------------------------- learning
 
 
-def test_numbers_are_learned_as_those_of_an_array(capsys, tables, tmp_path):
-    (X, y), (T, z) = split(tables, "n", "group")
-    saved = ["--save", tmp_path / "m", "--predictions", tmp_path / "p"]
-    code, out, err = run(capsys, tables / "train-n.csv", "--test", tables / "test-n.csv", *OPTIONS, *saved)
-    model = learned(PredtronClassifier(), X.to_numpy(), y)
-    (ours,) = json.loads(out)["results"]
-    assert (code, err) == (0, "") and ours["rounds"] == N
-    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, model.coef_)
-    assert ours["held_out_score"] == pytest.approx(model.score(T.to_numpy(), z))
-    assert_array_equal(np.loadtxt(tmp_path / "p"), model.predict(T.to_numpy()))
-
-
 @pytest.mark.parametrize("features", ["piecewise", "auto"])
 def test_words_and_missing_cells_are_learned_as_those_of_a_frame(capsys, tables, tmp_path, features):
     (X, y), (T, z) = split(tables, "w", "buys")
@@ -117,18 +105,6 @@ def test_costs_of_rows(capsys, tables, tmp_path):
     costs, model = {("yes", "no"): T.pay.to_numpy()}, sklearn_predtron.load(tmp_path / "m")
     cost = model.sample_loss(T.to_numpy(dtype=object), z, costs=costs).mean()
     assert ours["held_out_cost"] == pytest.approx(cost)
-
-
-def test_ranks_that_are_words(capsys, tables, tmp_path):
-    text = (tables / "train-n.csv").read_text()
-    for i, name in enumerate(["low", "mid", "top"]):
-        text = text.replace(f",{i}\n", f",{name}\n")
-    (tmp_path / "a.csv").write_text(text)
-    (X, y), _ = split(tables, "n", "group")
-    how = [tmp_path / "a.csv", "--task", "ordinal", "--save", tmp_path / "m", *OPTIONS]
-    assert "ordinal labels that are text need --classes" in usage_error(capsys, *how)
-    assert run(capsys, *how, "--classes", "low", "mid", "top")[0] == 0
-    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, learned(PredtronOrdinalClassifier(), X.to_numpy(), y).coef_)
 
 
 @pytest.mark.parametrize("epochs", [1, 3])

@@ -19,15 +19,6 @@ WORDS = ["red", "green", "blue"]
 OPTIONS = ["--no-shuffle", "--json"]
 
 
-def things(n=N, seed=0):
-    """Numbers, words, truths and what is missing, by name, and labels."""
-    rng = np.random.default_rng(seed)
-    for _ in range(n):
-        size, colour, old = rng.standard_normal(), WORDS[rng.integers(3)], bool(rng.integers(2))
-        label = "yes" if (size > 0) ^ (colour == "red") else "no"
-        yield {"size": round(size, 3), "colour": colour, "old": old, "gone": None, "ä b": 2}, label
-
-
 def hashed(rows, width=WIDTH):
     pairs = [[(name, value) for name, value in row.items() if value is not None] for row in rows]
     return FeatureHasher(width, input_type="pair", alternate_sign=False).transform(pairs)
@@ -38,37 +29,7 @@ def write(path, lines):
     return path
 
 
-def learned(model, X, y, **given):
-    return model.partial_fit(X, y, classes=np.unique(y), **given)
-
-
 # --------------------------------------------------------------------------------------------------------------------- JSON
-
-
-@pytest.fixture
-def objects(tmp_path):
-    found = list(things(N + 30))
-    lines = [json.dumps({**row, "label": label}) for row, label in found]
-    write(tmp_path / "train.jsonl", lines[:N]), write(tmp_path / "test.jsonl", lines[N:])
-    write(tmp_path / "bare.jsonl", [json.dumps(row, ensure_ascii=False) for row, _ in found[N:]])
-    rows, labels = [row for row, _ in found], np.array([label for _, label in found])
-    return tmp_path, (hashed(rows[:N]), labels[:N]), (hashed(rows[N:]), labels[N:])
-
-
-def test_objects_are_learned_as_they_are_hashed(capsys, objects, standard_input):
-    folder, (X, y), (T, z) = objects
-    saved = ["--save", folder / "m", "--predictions", folder / "p"]
-    code, out, err = run(capsys, folder / "train.jsonl", "--test", folder / "test.jsonl", *OPTIONS, *saved)
-    model, (ours,) = learned(PredtronBinaryClassifier(norm="l2"), X, y), json.loads(out)["results"]
-    assert (code, err) == (0, "") and ours["held_out_score"] == pytest.approx(model.score(T, z))
-    assert_array_equal(sklearn_predtron.load(folder / "m").coef_, model.coef_)
-    lines = "".join(f"{label}\n" for label in model.predict(T))
-    assert (folder / "p").read_text() == lines
-    assert run(capsys, "--load", folder / "m", folder / "bare.jsonl") == (0, lines, "")
-    standard_input((folder / "bare.jsonl").read_bytes())
-    assert run(capsys, "--load", folder / "m", "-", "--chunk", 1) == (0, lines, "")
-    run(capsys, "--load", folder / "m", folder / "test.jsonl", "--save", folder / "on", *OPTIONS)
-    assert_array_equal(sklearn_predtron.load(folder / "on").coef_, model.partial_fit(T, z).coef_)
 
 
 def test_labels_of_objects(capsys, tmp_path):
@@ -126,11 +87,11 @@ def test_lines_that_are_no_rows(capsys, tmp_path, line, reason):
     assert err.endswith(f"the 2 rounds before it are kept, in {tmp_path / 'm'}\n")
 
 
-def test_a_label_among_rows_without(capsys, objects):
-    folder, *_ = objects
-    run(capsys, folder / "train.jsonl", "--save", folder / "m", *OPTIONS)
-    write(folder / "mixed", ['{"size": 1}', '{"size": 2, "label": "no"}'])
-    code, out, err = run(capsys, "--load", folder / "m", folder / "mixed")
+def test_a_label_among_rows_without(capsys, tmp_path):
+    write(tmp_path / "train.jsonl", ['{"size": 1, "label": "no"}', '{"size": -1, "label": "yes"}'])
+    run(capsys, tmp_path / "train.jsonl", "--save", tmp_path / "m", *OPTIONS)
+    write(tmp_path / "mixed", ['{"size": 1}', '{"size": 2, "label": "no"}'])
+    code, out, err = run(capsys, "--load", tmp_path / "m", tmp_path / "mixed")
     assert code == 1 and out.count("\n") == 1 and "line 2: the row has a label, and those before it have none" in err
 
 
@@ -176,14 +137,6 @@ def test_lines_are_learned_with_their_importance(capsys, tmp_path, kind, options
             plain.partial_fit(X[rows], y[rows], classes=[-1, 1])
     assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, weighted.coef_)
     assert not np.array_equal(weighted.coef_, plain.coef_)
-
-
-def test_lines_without_labels_are_predicted(capsys, tmp_path):
-    lines, X, *_ = examples()
-    write(tmp_path / "a.vw", lines), write(tmp_path / "bare", ["|" + line.partition("|")[2] for line in lines])
-    run(capsys, tmp_path / "a.vw", *OPTIONS, "--save", tmp_path / "m")
-    predicted = sklearn_predtron.load(tmp_path / "m").predict(X)
-    assert run(capsys, "--load", tmp_path / "m", tmp_path / "bare") == (0, "".join(f"{label:g}\n" for label in predicted), "")
 
 
 @pytest.mark.parametrize(
