@@ -110,11 +110,7 @@ CASES = pytest.mark.parametrize(("estimator", "stream", "classes"), KINDS.values
 # ------------------------------------------------------------------------------------------------------------ river's checks
 
 
-@pytest.mark.parametrize(
-    ("estimator", "stream", "classes"),
-    [case for name, case in KINDS.items() if name not in OF_ONE_ROW],
-    ids=KINDS.keys() - OF_ONE_ROW,
-)
+@pytest.mark.parametrize(("estimator", "stream", "classes"), [KINDS[name] for name in OF_ROUNDS], ids=OF_ROUNDS)
 def test_checks(estimator, stream, classes, monkeypatch):
     if stream is not labelled:  # of whose kind river has streams
         monkeypatch.setattr(checks, "_yield_datasets", lambda model, scale=1: [list(stream(20 * scale))])
