@@ -344,6 +344,8 @@ def test_a_failed_first_call_changes_nothing(kind):
     for x, y, message in REFUSED[kind]:
         if any(text in message for text in ("those known", "the label 'r'", "one of the two")):
             continue  # it is in what was learned before that there are others
+        if kind == "classes" and message == "has the length":
+            continue  # nothing is learned of a first class alone
         model = to_river(estimator)
         with pytest.raises(ValueError, match=f"{message}|fewer than two labels|one of the type of the label"):
             model.learn_one(x, y)
