@@ -1,6 +1,5 @@
 """Files of tokens in columns: what is learned of them is what `read_conll` and `token_features` give the tagger."""
 
-import gzip
 import json
 
 import numpy as np
@@ -9,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 import sklearn_predtron
 from sklearn_predtron import PredtronSequenceTagger
-from sklearn_predtron.datasets import BrokenLineError, open_rows, read_conll, token_features
+from sklearn_predtron.datasets import read_conll, token_features
 from sklearn_predtron.metrics import chunk_f1_score
 from tests.cli_cases import run, usage_error
 
@@ -144,18 +143,6 @@ def test_what_a_saved_model_fixes(capsys, texts, tmp_path):
     fitted(texts / "train.conll").save(tmp_path / "python")
     message = usage_error(capsys, "--load", tmp_path / "python", texts / "test.conll")
     assert "holds a PredtronSequenceTagger that was not trained on conll files" in message
-    model = sklearn_predtron.load(tmp_path / "m")
-    templates = [{"format": "conll", "template": template, "columns": 2} for template in (5, "x", [5], [[("9", 0)]])]
-    for state in (
-        {"format": "conll"},
-        {"format": "other"},
-        [],
-        {"format": "conll", "template": None, "columns": "x"},
-        *templates,
-    ):
-        model.file_format_ = state
-        model.save(tmp_path / "odd")
-        assert "has the file settings" in usage_error(capsys, "--load", tmp_path / "odd", texts / "test.conll")
 
 
 # ------------------------------------------------------------------------------------------------------------- what is wrong
@@ -186,37 +173,6 @@ def test_columns_and_labels(capsys, texts, tmp_path, as_given):
     )
     assert "--label='4' is no column" in usage_error(capsys, texts / "train.conll", "--label", 4)
     assert "--label='word' is no column of tokens" in usage_error(capsys, texts / "train.conll", "--label", "word")
-
-
-@pytest.mark.parametrize(
-    ("lines", "line", "reason"),
-    [
-        ("a x O\nb x B-P\n\nc O\n", 4, "the token has 2 columns, and those before it have 3"),
-        ("a x O\nb x y B-P\n", 2, "the token has 4 columns, and those before it have 3"),
-        ("a\nb\n", 1, "there is one column; the last one is the label, and others are needed"),
-        ("a x O\nb \xff B-P\n", 2, "the line is no text in UTF-8: byte 0xff at place 3; --encoding names another one"),
-        ("a x O\nb \0 B-P\n", 2, "the line has a NUL byte, which text has not"),
-    ],
-)
-def test_broken_lines(capsys, tmp_path, lines, line, reason):
-    path = tmp_path / "a.conll"
-    path.write_bytes(lines.encode("latin-1"))
-    code, out, err = run(capsys, path, "--classes", "O", "B-P", "--save", tmp_path / "m", "--quiet")
-    kept = f"the 1 rounds before it are kept, in {tmp_path / 'm'}" if "\n\n" in lines else "there is no trained model yet"
-    assert (code, out, err) == (1, "", f"error: {path}, line {line}: {reason}; {kept}\n")
-
-
-def test_truncated_and_binary_files(capsys, texts, tmp_path):
-    packed = gzip.compress((texts / "train.conll").read_bytes() * 50)
-    (tmp_path / "a.conll.gz").write_bytes(packed[: len(packed) // 2])
-    code, _, err = run(capsys, tmp_path / "a.conll.gz", "--features", WIDTH)
-    assert code == 1 and "Compressed file ended before" in err and err.count("\n") == 1
-    (tmp_path / "b.conll").write_bytes(np.random.default_rng(0).bytes(5000))
-    code, _, err = run(capsys, tmp_path / "b.conll")
-    assert code == 1 and "b.conll, line 1: the line" in err and err.count("\n") == 1
-    (tmp_path / "c.conll").write_text("a b O\n" * 1000)
-    with pytest.raises(BrokenLineError, match="the sequence from line 1 on is longer than chunk_bytes=100"):
-        list(open_rows(tmp_path / "c.conll", chunk_bytes=100))
 
 
 def test_labels_and_columns_that_the_model_does_not_know(capsys, texts, tmp_path):
@@ -258,7 +214,6 @@ USAGE = [
     ("train --jobs 2", "--jobs is for svmlight files, and the files are conll"),
     ("train --grow", "--grow=True is for svmlight files, and the files are conll"),
     ("template --template words", "--template='words' is for conll files, and the files are svmlight"),
-    ("empty.conll", "has no rows"),
     ("one.conll", "[O]; at least two are needed, or --classes"),
     ("train --test a.csv", "have names of two formats"),
 ]

@@ -49,42 +49,10 @@ def test_labels_of_objects(capsys, tmp_path):
         assert model.file_format_ == {"format": "json", "label": "kind"}
         code, out, _ = run(capsys, "--load", tmp_path / "m", write(tmp_path / "b", ['{"a": 1}', '{"kind": null, "b": 3}']))
         assert code == 0 and len(out.splitlines()) == 2
-    model.file_format_ = {"format": "json", "label": ["kind"]}
-    model.save(tmp_path / "odd")
-    assert "has the file settings" in usage_error(capsys, "--load", tmp_path / "odd", tmp_path / "b")
     message = usage_error(capsys, tmp_path / "a", "--format", "json")
     assert "has no label in its first row" in message and "; the label is 'label' unless --label says another name" in message
     write(tmp_path / "a", ['{"a": 1, "label": 1}', '{"a": 1, "label": "x"}'] * 3)
     assert "has the label 'x' beside numbers" in usage_error(capsys, tmp_path / "a", "--format", "json")
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ('{"a": 1', "the line is no JSON: Expecting ',' delimiter, at place 8"),
-        ('{"a": NaN, "label": 0}', "the line is no JSON: NaN is no number of JSON"),
-        ("[" * 100_000, "the line is no JSON: "),
-        ("[1, 2]", "the line is [1, 2]; accepted are objects, of features by name"),
-        ("3", "the line is 3; accepted are objects"),
-        ('{"a": 1, "a": 2, "label": 0}', "a name is there twice"),
-        ('{"a": [1], "label": 0}', "'a' is a list or an object; accepted are numbers, strings, true, false and null"),
-        ('{"a": {"b": 1}, "label": 0}', "'a' is a list or an object"),
-        ('{"label": [0]}', "the label 'label' is a list or an object; accepted are numbers and strings"),
-        ('{"label": 7}', "the label 7 is not one of the classes [0, 1]"),
-        ('{"a": 1}', "the row has no label"),
-        ('{"a": 1' + "0" * 400 + ', "label": 0}', "the number of 'a' is too large"),
-        ('{"a": -1e999, "label": 0}', "the number of 'a' is too large"),
-        ('{"label": "\\udc80"}', "'\\udc80' is no text in Unicode"),
-        ('{"label": 1e999}', "the label 'label' is too large a number"),
-        ('{"a": "\\ud800", "label": 0}', "'\\ud800' is no text in Unicode"),
-        ('{"a": "\0", "label": 0}', "the line has a NUL byte, which text has not"),
-    ],
-)
-def test_lines_that_are_no_rows(capsys, tmp_path, line, reason):
-    path = write(tmp_path / "a.jsonl", ['{"a": 1, "label": 0}', '{"b": 2, "label": 1}', "", line])
-    code, _, err = run(capsys, path, "--classes", 0, 1, "--save", tmp_path / "m")
-    assert code == 1 and err.startswith(f"error: {path}, line 4: {reason}") and err.count("\n") == 1
-    assert err.endswith(f"the 2 rounds before it are kept, in {tmp_path / 'm'}\n")
 
 
 def test_a_label_among_rows_without(capsys, tmp_path):
@@ -139,34 +107,6 @@ def test_lines_are_learned_with_their_importance(capsys, tmp_path, kind, options
     assert not np.array_equal(weighted.coef_, plain.coef_)
 
 
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ("1 2 3 | a", "at '3': initial predictions are not read; accepted before | are a number, which is the label"),
-        ("1 'tag | a", "at \"'tag\": what is a tag, by its ' or because no space is before |, is not read"),
-        ("1 1|f a", "at '1': what is a tag"),
-        ("1| a", "at '1': what is a tag"),
-        ("1:0.5 2:1 | a", "at '1:0.5': costs of labels are not read"),
-        ("0:1:0.5 | a", "at '0:1:0.5': costs of labels are not read"),
-        ("shared | a", "at 'shared': it is no number"),
-        ("1 -2 | a", "at '-2': the importance is negative"),
-        ("1 a b", "there is no |, behind which features are"),
-        ("1 | a:b", "at 'a:b': expected NAME or NAME:VALUE, with a finite number"),
-        ("1 | a:1:2", "at 'a:1:2': expected NAME or NAME:VALUE"),
-        ("1 | a:nan", "at 'a:nan': expected NAME"),
-        ("1 | :3", "at ':3': expected NAME"),
-        ("1 |f:x a", "at 'f:x': expected NAME"),
-        ("| a", "the row has no label"),
-        ("2 | a", "the label 2 is not one of the classes [-1, 1]"),
-    ],
-)
-def test_what_is_no_line_of_rows(capsys, tmp_path, line, reason):
-    path = write(tmp_path / "a.vw", ["1 | a", "-1 | b", "", line])
-    code, _, err = run(capsys, path, "--classes", -1, 1, "--save", tmp_path / "m")
-    assert code == 1 and err.startswith(f"error: {path}, line 4: {reason}") and err.count("\n") == 1
-    assert err.endswith(f"the 2 rounds before it are kept, in {tmp_path / 'm'}\n")
-
-
 def test_usage_errors(capsys, tmp_path):
     path = write(tmp_path / "a.vw", ["1 | a", "-1 | b"])
     assert "--label='a' is for csv and conll and json files, and the files are vw" in usage_error(capsys, path, "--label", "a")
@@ -178,12 +118,6 @@ def test_usage_errors(capsys, tmp_path):
     message = usage_error(capsys, path, "--load", tmp_path / "ranker")
     assert "holds a PredtronRanker, which is not for vw files" in message
     assert "is for csv and json files, and the files are vw" in usage_error(capsys, path, "--costs", "1:0=a")
-    for ending in ("vw", "jsonl"):
-        (tmp_path / f"empty.{ending}").write_text("\n")
-        assert "has no rows" in usage_error(capsys, tmp_path / f"empty.{ending}")
-        (tmp_path / f"binary.{ending}").write_bytes(np.random.default_rng(0).bytes(3000))
-        code, _, err = run(capsys, tmp_path / f"binary.{ending}")
-        assert code == 1 and "line 1" in err and err.count("\n") == 1
 
 
 def fields(kind, n=200):

@@ -336,3 +336,16 @@ def test_labels_of_json_that_would_lose_digits_are_refused(tmp_path):
 def test_other_arguments_are_refused_by_name(arguments, message):
     with pytest.raises(ValueError, match=message):
         open_rows(arguments[0], like=arguments[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("c.csv", "a,y\n" + "1" * 200 + ",0\n", "longer than chunk_bytes=100"),
+        ("c.conll", "a b O\n" * 1000, "the sequence from line 1 on is longer than chunk_bytes=100"),
+    ],
+)
+def test_lines_longer_than_a_chunk(tmp_path, name, text, said):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(BrokenLineError, match=said):
+        list(open_rows(tmp_path / name, chunk_bytes=100))
