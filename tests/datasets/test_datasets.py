@@ -157,75 +157,62 @@ def test_odd_lines(tmp_path, ending, labels):
         assert_array_equal(rows.toarray(), load_svmlight_file(str(path), n_features=3, zero_based=False)[0].toarray())
 
 
+BROKEN = [
+    (b"a 1:2", "at 'a': could not convert string to float"),
+    (b"1,2 1:2", "at '1,2': could not convert string to float"),
+    (b"1:2 2:3", "at '1:2': could not convert string to float"),
+    (b"\xef\xbb\xbf1 1:1", "could not convert string to float"),
+    (b"nan 1:2", "at 'nan': the label is not finite"),
+    (b"9 1:2", r"at '9': the label is not one of the classes \[1, 2\]"),
+    (b"1 1:2 3", "at '3': expected INDEX:VALUE"),
+    (b"1 1:2 3:", "at '3:': could not convert"),
+    (b"1 1:2 x:4", "at 'x:4': invalid literal for int"),
+    (b"1 1:nan 2:3", "at '1:nan': the value is not a finite float64"),
+    (b"1 1:2 2:-inf", "at '2:-inf': the value is not a finite"),
+    (b"1 1:1e999", "at '1:1e999': the value is not a finite"),
+    (b"1 2:1 1:1 3:1", "at '1:1': Feature indices .* should be sorted and unique"),
+    (b"1 2:1 2:1", "at '2:1': Feature indices .* should be sorted and unique"),
+    (b"1 0:1", "at '0:1': the indices count from 1"),
+    (b"1 -1:1", "at '-1:1': the indices count from 1"),
+    (b"1 2:1 4:1 # far", "at '4:1': n_features was set to 3, but input file contains 4"),
+    (b"1 3000000000:1", "at '3000000000:1': the index is beyond 2147483647"),
+    (b"1 99999999999999999999:1", "the index is beyond 2147483647"),
+    (b"1 1:1 qid:3", "at 'qid:3': invalid literal for int"),
+    (b"1 1:1\r2 2:1", "at '2': expected INDEX:VALUE"),
+    (b"1 " + b"x" * 500, "the line is longer than chunk_bytes=300"),
+    (b"\x00\x01\x02", "could not convert string to float"),
+]
+BROKEN_SETS = [
+    (b"1,a 1:2", "at '1,a': could not convert string to float"),
+    (b"1,,2 1:2", "at '1,,2': could not convert string to float"),
+    (b"1, 2 1:2", "at '1,': could not convert string to float"),
+    (b"1,nan 1:2", "at '1,nan': the label is not finite"),
+    (b"1,9 1:2", r"at '1,9': the label is not one of the classes \[1, 2\]"),
+    (b"9 1:2", r"at '9': the label is not one of the classes \[1, 2\]"),
+    (b"1 2", "at '2': expected INDEX:VALUE"),
+    (b"1:2 oops", "at 'oops': expected INDEX:VALUE"),
+    (b"1:2 4:1", "at '4:1': n_features was set to 3, but input file contains 4"),
+    (b"0:1 1:2", "at '0:1': the indices count from 1"),
+]
+
+
 @pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        (b"a 1:2", "at 'a': could not convert string to float"),
-        (b"1,2 1:2", "at '1,2': could not convert string to float"),
-        (b"1:2 2:3", "at '1:2': could not convert string to float"),
-        (b"\xef\xbb\xbf1 1:1", "could not convert string to float"),
-        (b"nan 1:2", "at 'nan': the label is not finite"),
-        (b"9 1:2", r"at '9': the label is not one of the classes \[1, 2\]"),
-        (b"1 1:2 3", "at '3': expected INDEX:VALUE"),
-        (b"1 1:2 3:", "at '3:': could not convert"),
-        (b"1 1:2 x:4", "at 'x:4': invalid literal for int"),
-        (b"1 1:nan 2:3", "at '1:nan': the value is not a finite float64"),
-        (b"1 1:2 2:-inf", "at '2:-inf': the value is not a finite"),
-        (b"1 1:1e999", "at '1:1e999': the value is not a finite"),
-        (b"1 2:1 1:1 3:1", "at '1:1': Feature indices .* should be sorted and unique"),
-        (b"1 2:1 2:1", "at '2:1': Feature indices .* should be sorted and unique"),
-        (b"1 0:1", "at '0:1': the indices count from 1"),
-        (b"1 -1:1", "at '-1:1': the indices count from 1"),
-        (b"1 2:1 4:1 # far", "at '4:1': n_features was set to 3, but input file contains 4"),
-        (b"1 3000000000:1", "at '3000000000:1': the index is beyond 2147483647"),
-        (b"1 99999999999999999999:1", "the index is beyond 2147483647"),
-        (b"1 1:1 qid:3", "at 'qid:3': invalid literal for int"),
-        (b"1 1:1\r2 2:1", "at '2': expected INDEX:VALUE"),
-        (b"1 " + b"x" * 500, "the line is longer than chunk_bytes=300"),
-        (b"\x00\x01\x02", "could not convert string to float"),
-    ],
+    ("sets", "line", "reason"),
+    [(sets, *case) for sets, cases in ((False, BROKEN), (True, BROKEN_SETS)) for case in cases],
     ids=lambda value: value.decode("latin-1")[:20] if isinstance(value, bytes) else "",
 )
+@pytest.mark.always(each="sets")
 @pytest.mark.parametrize("chunk_rows", [1, 3, 5, 100])
-def test_broken_lines(tmp_path, line, reason, chunk_rows):
-    path = write(tmp_path, START + b"2 1:4\n" + line + b"\n1 1:1\n" * 3)
-    reader = {"n_features": 3, "zero_based": False, "classes": [1, 2], "chunk_rows": chunk_rows, "chunk_bytes": 300}
-    _, labels, _, error = read(path, **reader)
-    assert_array_equal(labels, [1, 2, 2])
-    with pytest.raises(BrokenLineError, match=reason):
-        raise error
-    assert (error.path, error.line_number) == (str(path), 6)
-    assert str(error).startswith(f"{path}, line 6: ")
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        (b"1,a 1:2", "at '1,a': could not convert string to float"),
-        (b"1,,2 1:2", "at '1,,2': could not convert string to float"),
-        (b"1, 2 1:2", "at '1,': could not convert string to float"),
-        (b"1,nan 1:2", "at '1,nan': the label is not finite"),
-        (b"1,9 1:2", r"at '1,9': the label is not one of the classes \[1, 2\]"),
-        (b"9 1:2", r"at '9': the label is not one of the classes \[1, 2\]"),
-        (b"1 2", "at '2': expected INDEX:VALUE"),
-        (b"1:2 oops", "at 'oops': expected INDEX:VALUE"),
-        (b"1:2 4:1", "at '4:1': n_features was set to 3, but input file contains 4"),
-        (b"0:1 1:2", "at '0:1': the indices count from 1"),
-    ],
-    ids=lambda value: value.decode() if isinstance(value, bytes) else "",
-)
-@pytest.mark.parametrize("chunk_rows", [1, 3, 5, 100])
-def test_broken_lines_of_sets(tmp_path, line, reason, chunk_rows):
-    path = write(tmp_path, b"1,2 1:1\n# a comment\n 3:1\n2,2 1:1\n" + line + b"\n1 1:1\n" * 3)
-    reader = SvmlightReader(
-        path, n_features=3, zero_based=False, classes=[2, 1], multilabel=True, chunk_rows=chunk_rows, chunk_bytes=300
-    )
-    found = []
-    with pytest.raises(BrokenLineError, match=reason) as broken:
-        for _, y, _ in reader:
-            found.append(y.toarray())
-    assert broken.value.line_number == 5
-    assert_array_equal(np.concatenate(found), [[1, 1], [0, 0], [0, 1]])
+def test_broken_lines(tmp_path, sets, line, reason, chunk_rows):
+    start = b"1,2 1:1\n# a comment\n 3:1\n2,2 1:1\n" if sets else START + b"2 1:4\n"
+    path, found, number = write(tmp_path, start + line + b"\n1 1:1\n" * 3), [], start.count(b"\n") + 1
+    form = {"n_features": 3, "zero_based": False, "classes": [2, 1], "multilabel": sets}
+    with pytest.raises(BrokenLineError, match=reason) as error:
+        for _, y, _ in SvmlightReader(path, **form, chunk_rows=chunk_rows, chunk_bytes=300):
+            found += y.toarray().tolist() if sets else y.tolist()
+    assert found == ([[1, 1], [0, 0], [0, 1]] if sets else [1, 2, 2])
+    assert (error.value.path, error.value.line_number) == (str(path), number)
+    assert str(error.value).startswith(f"{path}, line {number}: ")
 
 
 def test_scan_finds_the_union_of_sets(tmp_path):

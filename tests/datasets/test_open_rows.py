@@ -262,7 +262,7 @@ def test_a_line_that_ends_the_first_pass_is_the_error(tmp_path, chunk_rows):
             "a.csv",
             dict,
             {"format": Csv},
-            "format=<class .* is not known; accepted are svmlight, .* and instances of Svmlight, Csv",
+            "format=<class .* is not known; accepted are svmlight, .* instances of Svmlight, Csv",
         ),
         ("a.csv", Csv, {"label": "z"}, "label='z' is no column of .*a.csv; accepted are 'x', 'y', first, last"),
         ("a.csv", Csv, {"drop": ["x"]}, "drop=.'x'. leaves no feature"),
