@@ -51,13 +51,19 @@ def draw(n, seed, longest):
     return Data(X, (X @ RULE + 0.5 * rng.standard_normal((len(group), 3))).argmax(axis=1), group)
 
 
+def stored(data):
+    """Return rows as a file has them: zeros that are written are stored."""
+    n, p = data.X.shape
+    return sparse.csr_matrix((data.X.ravel(), np.tile(np.arange(p), n), np.arange(0, n * p + 1, p)), shape=(n, p))
+
+
 class World(NamedTuple):
     """A format and a task."""
 
     estimator: Callable[[], Any]
     labels: list  # as the estimator has them, by their numbers
     line: Callable[..., str]  # (label or None, row, number of the round)
-    rows: Callable[[Data], Any] = lambda data: sparse.csr_matrix(data.X)
+    rows: Callable[[Data], Any] = stored
     options: tuple = ()
     ending: str = "svm"
     ids: str | None = None  # the parameter of the estimator that has those of the rounds

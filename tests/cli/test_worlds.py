@@ -8,7 +8,7 @@ import signal
 
 import numpy as np
 import pytest
-from cases import state
+from cases import state, weights_of
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sklearn_predtron
@@ -136,6 +136,28 @@ def test_norms_of_sequences(capsys, written, tmp_path, norm):
     trained(capsys, files["a"], *world.options, "--norm", norm, *PLAIN, "--save", tmp_path / "m")
     model = world.estimator().set_params(norm={"auto": "scaled"}.get(norm, norm))  # of rows that were dense
     assert_same(tmp_path / "m", world.learn(model, data["a"]))
+
+
+OF_NUMBERS = ["classes", "two classes", "ranks", "queries", "sentences", "numbers"]
+
+
+@pytest.mark.parametrize("features", ["piecewise", "fourier", "auto"])
+@pytest.mark.parametrize("name", OF_NUMBERS)
+@pytest.mark.always(each="name")
+def test_features_are_made_as_of_an_array(capsys, tmp_path, name, features):
+    """Lines of svmlight's are sparse rows, whose columns "auto" keeps, standardised as without the option."""
+    world = WORLDS[name]
+    data, test = world.draw(700 if world.ids is None else 250, 0), world.draw(N_TEST, 1)
+    kind, kept = type(world.estimator()), features == "auto"
+    if not kept:
+        world = world._replace(estimator=lambda: kind(features=features), rows=lambda part: part.X)
+    paths = [world.write(tmp_path / "a", data), "--test", world.write(tmp_path / "test", test)]
+    how = ["--features", features, "--chunk", 300, *world.options]
+    ours, _ = trained(capsys, *paths, *how, *PLAIN, "--save", tmp_path / "m")
+    model = world.learn(world.estimator(), data)
+    assert_array_equal(weights_of(sklearn_predtron.load(tmp_path / "m")), weights_of(model))
+    score = model.score(world.rows(test), world.target(test), **world.given(test))
+    assert ours["held_out_score"] == pytest.approx(score)
 
 
 @EVERY
