@@ -32,7 +32,10 @@ def terms(model, X):
 
 def uncertainty(model, X, tolerance):
     """By how much each row's scores may differ: by some digits of their largest summand."""
-    coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
+    if model._model.columns.features is None:
+        coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
+    else:  # weights of features have no coef_
+        coef, intercept = model._model.learner.read(lambda weights: weights.mean())
     return tolerance * (np.abs(terms(model, X)) @ np.abs(coef).T + np.abs(intercept)).max(axis=1)
 
 
