@@ -20,6 +20,8 @@ pytest_plugins = ["tier"]
 NEEDED = {
     "matplotlib": ["sklearn_predtron/inspection", "doc/user_guide/inspection.rst", "doc/make_pictures.py"],
     "onnxruntime": ["sklearn_predtron/onnx"],
+    "empulse": ["doc/coming_from/empulse.rst"],
+    "mapie": ["doc/coming_from/mapie.rst"],
     "river": ["sklearn_predtron/river", "doc/user_guide/river.rst"],
 }
 collect_ignore = [path for package, paths in NEEDED.items() if not find_spec(package) for path in paths]

@@ -9,21 +9,7 @@ from sklearn_predtron._support import quiet_start as quiet_start
 from sklearn_predtron._support.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from sklearn_predtron.families._public import (
-        JointProblem,
-        Patience,
-        Predtron,
-        PredtronBinaryClassifier,
-        PredtronBipartiteClassifier,
-        PredtronClassifier,
-        PredtronLabelRanker,
-        PredtronMultilabelClassifier,
-        PredtronOrdinalClassifier,
-        PredtronRanker,
-        PredtronSequenceTagger,
-        Problem,
-        load,
-    )
+    from sklearn_predtron.families._public import *
 
 __all__ = [
     "JointProblem",
@@ -39,6 +25,7 @@ __all__ = [
     "PredtronSequenceTagger",
     "Problem",
     "load",
+    "show_versions",
 ]
 
 MODULES = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Callable
 from math import isnan
 from numbers import Integral, Real
@@ -195,7 +196,7 @@ class LossHistory:
 
 
 class EarlyStopping:
-    """Early stopping of `fit` on held-out data, restoring the best epoch.
+    """Early stopping of `fit` on held-out data, restoring the best epoch, or after some seconds.
 
     After each epoch the model that predicts (the average) is evaluated on the held-out data.  `fit` stops after `patience`
     consecutive epochs without an improvement on the best so far.  Whether it stops early or at `max_iter`, the estimator then has
@@ -203,8 +204,9 @@ class EarlyStopping:
 
     Parameters
     ----------
-    validation : tuple (X, y), (X, y, qid) for a ranker of queries or (X, y, sid) for a tagger of sequences
-        The held-out data in the form the estimator takes.  Within a pipeline, X is the output of the preceding steps.
+    validation : tuple (X, y), (X, y, qid) for a ranker of queries or (X, y, sid) for a tagger of sequences, default=None
+        The held-out data in the form the estimator takes.  Within a pipeline, X is the output of the preceding steps.  None
+        evaluates nothing, and needs `seconds`.
     scoring : str, callable or None, default=None
         None (default) is the mean of the estimator's own `sample_loss`; lower is better.  A scikit-learn scorer, by name or as
         ``scorer(estimator, X, y)``, can be given instead; higher is better.  Ids are passed by metadata routing to the scorers of
@@ -213,6 +215,9 @@ class EarlyStopping:
         Number of consecutive epochs without an improvement after which `fit` stops, at least 1.
     tol : float, default=0.0
         An epoch counts as an improvement if it is better than the best so far by more than this; at least 0.
+    seconds : float, default=None
+        Wall time after which `fit` stops at the end of an epoch, above 0; None is no limit.  Times differ between runs, and so do
+        the results.
 
     Raises
     ------
@@ -249,18 +254,24 @@ class EarlyStopping:
     >>> model = PredtronClassifier(max_iter=100, random_state=0).set_callbacks(stopping).fit(X_train, y_train)
     >>> model.n_iter_, model.best_iter_, round(model.best_score_, 3)
     (9, 6, 0.033)
+
+    A fit that stops after the epoch in which the time is over:
+
+    >>> model = PredtronClassifier(max_iter=100_000, cv=0, tol=None, random_state=0).set_callbacks(EarlyStopping(seconds=0.2))
+    >>> model.fit(X_train, y_train).n_iter_ < 100_000
+    True
     """
 
-    chooses_epochs = True  # so that no folds do
     runs_without_callbacks = True  # of scikit-learn, which has them from 1.9 on
 
     def __init__(
         self,
-        validation: Any,
+        validation: Any = None,
         *,
         scoring: str | Callable[..., float] | None = None,
         patience: int = 5,
         tol: float = 0.0,
+        seconds: float | None = None,
     ):
         check_count("patience", patience, least=1)
         if not isinstance(tol, Real) or isinstance(tol, bool) or not 0 <= tol < float("inf"):
@@ -269,26 +280,37 @@ class EarlyStopping:
             raise ValueError(f"scoring={scoring!r} must be None, the name of a scorer or a callable.")
         if scoring is not None:
             get_scorer(scoring)
-        self.validation: tuple[Any, ...] = checked_validation(validation)
+        if seconds is not None and (not isinstance(seconds, Real) or isinstance(seconds, bool) or not 0 < seconds < float("inf")):
+            raise ValueError(f"seconds={seconds!r} must be a finite number above 0, or None.")
+        if validation is None and seconds is None:
+            raise ValueError("validation=None and seconds=None never stop a fit; accepted is one of them, or both.")
+        self.validation: tuple[Any, ...] | None = None if validation is None else checked_validation(validation)
         self.scoring: str | Callable[..., float] | None = scoring
         self.patience: int = patience
         self.tol: float = tol
+        self.seconds: float | None = seconds
         self._best: WeakKeyDictionary[Any, Learner] = WeakKeyDictionary()
+        self._end: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+
+    @property
+    def chooses_epochs(self) -> bool:
+        """Whether the held-out data choose the epoch, so that no folds do."""
+        return self.validation is not None
 
     def __repr__(self) -> str:
-        shown = {"scoring": self.scoring, "patience": self.patience, "tol": self.tol}
-        usual = {"scoring": None, "tol": 0.0}
+        shown = {"scoring": self.scoring, "patience": self.patience, "tol": self.tol, "seconds": self.seconds}
+        usual = {"scoring": None, "tol": 0.0, "seconds": None}
         given = [f"{name}={value!r}" for name, value in shown.items() if name not in usual or value != usual[name]]
         return f"{type(self).__name__}({', '.join(given)})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the parameters, without the best epoch's learner."""
-        return {name: value for name, value in vars(self).items() if name != "_best"}
+        """Return the parameters, without the best epoch's learner and the end of a fit."""
+        return {name: value for name, value in vars(self).items() if name not in ("_best", "_end")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take over the parameters."""
         self.__dict__.update(state)
-        self._best = WeakKeyDictionary()
+        self._best, self._end = WeakKeyDictionary(), WeakKeyDictionary()
 
     # --------------------------------------------------------------------------------------------------------------- hooks
 
@@ -306,9 +328,12 @@ class EarlyStopping:
         alike = [callback for callback in getattr(estimator, "_skl_callbacks", ()) if isinstance(callback, EarlyStopping)]
         if len(alike) > 1:
             raise ValueError(f"{alike[0]!r} and {alike[1]!r} are for the same {type(estimator).__name__}; set one of them.")
-        self._check_fits(estimator)
-        self._best.pop(estimator, None)
-        estimator._model.fit_record["validation_scores_"] = []
+        if self.seconds is not None:
+            self._end[estimator] = time.monotonic() + self.seconds
+        if self.validation is not None:
+            self._check_fits(estimator)
+            self._best.pop(estimator, None)
+            estimator._model.fit_record["validation_scores_"] = []
 
     def teardown(self, estimator: Any, context: Any) -> None:
         """Discard the best epoch's learner when the fit ends.
@@ -349,7 +374,10 @@ class EarlyStopping:
             Whether the fit should stop.
         """
         if context.task_name == "epoch":
-            return self._is_over(estimator)
+            late = self.seconds is not None and time.monotonic() >= self._end[estimator]
+            return (self.validation is not None and self._is_over(estimator)) or late
+        if self.validation is None:
+            return False
         best = self._best.pop(estimator)
         if estimator.best_iter_ < estimator.n_iter_:
             estimator._model.learner = best
@@ -372,6 +400,7 @@ class EarlyStopping:
 
     def _evaluate(self, estimator: Any) -> float:
         """Return the mean loss, or the score, of the held-out part."""
+        assert self.validation is not None
         X, y, *ids = self.validation
         taken = ids_taken(estimator.sample_loss)
         beside = {taken.name: ids[0]} if ids and taken else {}
@@ -385,6 +414,7 @@ class EarlyStopping:
 
     def _check_fits(self, estimator: Any) -> None:
         """Raise ValueError if the held-out data do not fit the estimator."""
+        assert self.validation is not None
         X, y, *ids = self.validation
         if ids and ids_taken(estimator.sample_loss) is None:
             raise ValueError(f"validation has 3 entries, and {type(estimator).__name__} takes no ids; accepted is (X, y).")

@@ -371,7 +371,10 @@ def test_sequences_that_do_not_fit_are_refused_before_anything_is_learned(change
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"validation": None}, r"validation=None .* accepted is a tuple \(X, y\), \(X, y, qid\) for queries or \(X, y, sid\)"),
+        ({"validation": None}, "^validation=None and seconds=None never stop a fit; accepted is one of them, or both"),
+        ({"validation": 3}, r"validation=3 .* accepted is a tuple \(X, y\), \(X, y, qid\) for queries or \(X, y, sid\)"),
+        ({"seconds": 0}, "^seconds=0 must be a finite number above 0, or None"),
+        ({"seconds": "3"}, "^seconds='3' must be a finite number above 0, or None"),
         ({"validation": ([[1.0]],)}, r"validation has 1 entry; accepted is a tuple \(X, y\)"),
         ({"validation": [0, 1, 2, 3]}, r"validation has 4 entries"),
         ({"patience": 0}, "patience=0 must be an integer of at least 1"),
@@ -437,6 +440,30 @@ def test_streams_take_no_notice():
     X, y, validation = noisy()
     model = PredtronClassifier().set_callbacks(EarlyStopping(validation)).partial_fit(X, y, classes=[0, 1, 2])
     np.testing.assert_array_equal(model.coef_, PredtronClassifier().partial_fit(X, y, classes=[0, 1, 2]).coef_)
+
+
+@pytest.mark.parametrize("cv", [0, None])
+def test_a_limit_of_the_time(monkeypatch, cv):
+    """The fit ends with the epoch in which the time is over, with or without folds, and has the bits of that epoch."""
+    clock = iter(range(1000))
+    monkeypatch.setattr("sklearn_predtron.callbacks.time.monotonic", lambda: next(clock))
+    X, y = make_data()
+    model = PredtronClassifier(max_iter=50, tol=None, cv=cv, features=None, random_state=0)
+    timed = clone(model).set_callbacks(EarlyStopping(seconds=3)).fit(X, y)
+    assert timed.n_iter_ <= 3 and not hasattr(timed, "best_iter_")
+    assert len(timed.loss_curve_) == timed.n_iter_
+    if cv == 0:
+        assert timed.n_iter_ == 3
+        assert (timed.coef_ == clone(model).set_params(max_iter=3).fit(X, y).coef_).all()
+
+
+def test_a_limit_of_the_time_beside_held_out_rows(monkeypatch):
+    clock = iter(range(1000))
+    monkeypatch.setattr("sklearn_predtron.callbacks.time.monotonic", lambda: next(clock))
+    X, y = make_data()
+    stopping = EarlyStopping((X[:50], y[:50]), patience=50, seconds=4)
+    model = PredtronClassifier(max_iter=50, tol=None, features=None, random_state=0).set_callbacks(stopping).fit(X[50:], y[50:])
+    assert model.n_iter_ == 4 >= model.best_iter_ == 1 + np.argmin(model.validation_scores_)
 
 
 def test_repr():

@@ -24,8 +24,8 @@ def test_a_mutant_without_one_place_is_refused(text, new):
 
 
 def test_names(capsys):
-    assert parse([]) == MUTANTS
-    assert parse([MUTANTS[3].name]) == [MUTANTS[3]]
+    assert parse([]) == (MUTANTS, None)
+    assert parse([MUTANTS[3].name, "--record", "found.json"]) == ([MUTANTS[3]], Path("found.json"))
     with pytest.raises(SystemExit):
         parse(["unheard-of"])
     assert "unheard-of: not known" in capsys.readouterr().err

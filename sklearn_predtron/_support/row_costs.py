@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,9 @@ def costs_of_labels(costs: Any, labels: list[Any], otherwise: NDArray, n: int) -
     return table
 
 
-def costs_by_row(costs: Any, classes: NDArray, answers: list[Any], otherwise: NDArray, n: int) -> NDArray:
+def costs_by_row(
+    costs: Any, classes: NDArray, answers: list[Any], otherwise: NDArray, n: int, codes: NDArray | None = None
+) -> NDArray:
     """Return the cost of each answer in each row.
 
     Parameters
@@ -68,11 +70,14 @@ def costs_by_row(costs: Any, classes: NDArray, answers: list[Any], otherwise: ND
         Costs of the pairs that are not named.
     n : int
         Number of rows.
+    codes : ndarray of shape (n,), default=None
+        The numbers of the true labels; costs may then be those of the answers in each row, of shape (n, m), which are known once
+        the true label is.  Those of other labels are nan.
 
     Returns
     -------
     ndarray of shape (n, k, m)
-        Finite costs, not negative.
+        Costs, not negative.
 
     Raises
     ------
@@ -86,6 +91,8 @@ def costs_by_row(costs: Any, classes: NDArray, answers: list[Any], otherwise: ND
     found, shape = real_numbers(costs), (n, len(classes), len(answers))
     if found is None:
         raise ValueError(f"costs={shortened(costs)} does not hold numbers; accepted are {FORMS}.")
+    if found.shape == (n, len(answers)):
+        return realised_costs(found, codes, shape, answers)
     if found.shape != shape:
         raise ValueError(
             f"costs has shape {found.shape}; accepted here is {shape}, {axes_of_costs(classes, answers)}"
@@ -95,6 +102,20 @@ def costs_by_row(costs: Any, classes: NDArray, answers: list[Any], otherwise: ND
         for j, answer in enumerate(answers):
             check_column(found[:, i, j], (true, answer), right_is_free=i == j)
     return found
+
+
+def realised_costs(costs: NDArray, codes: NDArray | None, shape: tuple[int, int, int], answers: list[Any]) -> NDArray:
+    """Return the costs of the answers in each row by its true label, and nan by the others."""
+    if codes is None:
+        raise ValueError(
+            f"costs has shape {costs.shape}: what each prediction costs in a row is known with its true label, and accepted by "
+            f"fit, partial_fit and scores.  Accepted here is {shape}, what it costs under each label that may be the true one."
+        )
+    for j, answer in enumerate(answers):
+        check_column(costs[:, j], ("the true label", answer), right_is_free=False)
+    table = np.full(shape, np.nan)
+    table[np.arange(len(costs)), codes] = costs
+    return table
 
 
 def pairs_of(costs: Any) -> list[tuple[Any, Any]] | None:
@@ -184,9 +205,57 @@ def expected_costs(probabilities: NDArray, costs: NDArray) -> NDArray:
     return found
 
 
-def classes_of_least_cost(probabilities: NDArray, costs: NDArray) -> NDArray:
-    """Return the number of the answer with the lowest expected cost in each row."""
-    found: NDArray = expected_costs(probabilities, costs).argmin(axis=1)
+class Capacity(NamedTuple):
+    """The largest share of the rows that may have an answer.
+
+    Parameters
+    ----------
+    answer : int
+        The number of the answer.
+    share : float
+        The share.
+    limit : float or None
+        The saving that the answer must exceed in a call of so few rows that the share is less than one; None if it is not known.
+    """
+
+    answer: int
+    share: float
+    limit: float | None = None
+
+    def savings(self, expected: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the best other answer of each row, and what the answer saves in expectation over it."""
+        others = expected.copy()
+        others[:, self.answer] = np.inf
+        other = others.argmin(axis=1)
+        return other, others[np.arange(len(other)), other] - expected[:, self.answer]
+
+    def within(self, expected: NDArray) -> NDArray:
+        """Return the answers of lowest expected cost in which the share is not exceeded.
+
+        The rows that save most have the answer, the first ones of those that save as much.
+        """
+        best = expected.argmin(axis=1)
+        other, saving = self.savings(expected)
+        wanted = np.flatnonzero(best == self.answer)
+        most = int(self.share * len(expected) * (1 + 1e-12))
+        if most > 0:
+            left = wanted[np.argsort(-saving[wanted], kind="stable")][most:]
+        elif self.limit is not None:
+            left = wanted[saving[wanted] <= self.limit]
+        else:
+            raise ValueError(
+                f"X has {len(expected)} rows, of which the share {self.share:g} in decision.subject_to is less than one.  Calls "
+                "of so few rows need the least saving of such a prediction, which fit(X, y, costs=...) finds on held-out rows; "
+                f"accepted here are {int(np.ceil(1 / self.share))} rows or more."
+            )
+        best[left] = other[left]
+        return best
+
+
+def classes_of_least_cost(probabilities: NDArray, costs: NDArray, capacity: Capacity | None = None) -> NDArray:
+    """Return the number of the answer with the lowest expected cost in each row, within a capacity if there is one."""
+    expected = expected_costs(probabilities, costs)
+    found: NDArray = expected.argmin(axis=1) if capacity is None else capacity.within(expected)
     return found
 
 

@@ -109,6 +109,7 @@ DrawnRowsName = Literal["gaussian", "uniform"]
 LengthName = Literal["l2", "l1"]
 MarginNormName = Literal["l2", "l1", "max"]
 AgainstName = Literal["threshold", "ratio"]
+CostAxisName = AgainstName | Literal["share"]
 LossCurveName = Literal["cumulative", "mean", "rolling"]
 
 

@@ -70,7 +70,7 @@ def seeded(kind: type, **parameters: Any) -> Callable[[int], Any]:
 
 
 def cheapest(costs: NDArray, answers: NDArray, estimator: Any, split: DatasetSplit) -> NDArray:
-    """Return the columns of least expected cost (Chow's rule)."""
+    """Return the columns of lowest expected cost (Chow's rule)."""
     return answers[(estimator.predict_proba(split.X_test) @ costs).argmin(axis=1)]
 
 

@@ -35,6 +35,8 @@ class HeldOut(NamedTuple):
         The calibration map, once there is one.
     streamed : bool
         Whether they are rows of a stream, whose models had learned less.
+    costs : RowCosts, SetCosts or None
+        The costs of all rows of a fit, if it was given costs by row; `rounds` are the numbers of the held-out ones.
     """
 
     scores: NDArray
@@ -43,6 +45,7 @@ class HeldOut(NamedTuple):
     rounds: NDArray
     map: Any = None
     streamed: bool = False
+    costs: Any = None
 
     def some(self, most: int) -> HeldOut:
         """Return at most so many rows, evenly spaced."""

@@ -12,10 +12,11 @@ from scipy.special import bdtr
 
 from sklearn_predtron._support.numbers import real_number
 from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.row_costs import Capacity, expected_costs
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut, UnseenRows
 from sklearn_predtron.decisions._calibration import LARGEST_ODDS
-from sklearn_predtron.decisions._expected_cost import OfProbabilities
+from sklearn_predtron.decisions._expected_cost import LeastCost, OfProbabilities
 from sklearn_predtron.decisions._expected_values import least_expected, switches
 from sklearn_predtron.decisions._promises import EncodedPromise, Promise, bound_of
 from sklearn_predtron.decisions._reject_at_risk import PromiseResult
@@ -401,6 +402,52 @@ class Constrained(OfProbabilities):
         costs = tuple(value for table in base.tables() for value in table.ravel().tolist())
         self.terms = costs, confidence, tuple((number, one.terms) for number, own in self.bounds.items() for one in own)
 
+    @property
+    def capacity(self) -> EncodedPromise | None:
+        """The bound that costs by row go with, if it is the only one: of the share of all rows that have an answer."""
+        bounds = self.bounds.get(0, ())
+        if len(bounds) != 1 or bounds[0].at_least or not isinstance(self.base, LeastCost):
+            return None
+        one = bounds[0]
+        return one if one.measure == "predicted_rate" or (one.measure == "abstention_rate" and one.label is None) else None
+
+    def capacity_now(self, unseen: UnseenRows) -> Capacity:
+        """Return the capacity, with the least saving on held-out rows; raise ValueError for other bounds."""
+        one = self.capacity
+        if one is None:
+            given = [promise for promises in self.given.values() for promise in promises]
+            share = "AtMost('predicted_rate', ..., label=...) or AtMost('abstention_rate', ...) alone, "
+            raise ValueError(
+                f"costs of rows do not go with decision.subject_to={shortened(given)}; accepted are "
+                f"{share * isinstance(self.base, LeastCost)}subject_to=None, and predictions without costs."
+            )
+        terms, limit = unseen.values.get("capacity", ((), None))
+        return Capacity(self.answer_of(one), one.bound, limit if terms == (*one.terms, self.confidence) else None)
+
+    def answer_of(self, one: EncodedPromise) -> int:
+        """Return the number of the answer whose share is bounded."""
+        return len(self.base.costs) if one.label is None else one.label
+
+    def least_saving(self, problem: Any, held: HeldOut, one: EncodedPromise) -> float:
+        """Return the least saving that an answer must exceed for held-out rows to be within their bound, by their own costs."""
+        rows = self.measured(problem, held, 0)
+        expected = expected_costs(rows.probabilities, held.costs.table[held.rounds])
+        answer = self.answer_of(one)
+        saving = np.where(expected.argmin(axis=1) == answer, Capacity(answer, one.bound).savings(expected)[1], 0.0)
+        order = np.argsort(-saving, kind="stable")
+        share = np.append(0.0, np.cumsum(rows.weight[order]))
+        beyond = beyond_bound(one, share, np.full(len(share), share[-1]), rows.losses, self.confidence)
+        most = np.flatnonzero(beyond == 0).max(initial=0)
+        return float(saving[order[most]]) if most < len(order) else 0.0
+
+    def value(self, unseen: UnseenRows) -> Any:
+        """Return the value fitted to unseen rows; the least saving of a capacity is that of the rows of a fit with costs."""
+        held, one = unseen.held, self.capacity
+        if one is not None and held is not None and held.costs is not None:
+            held = held._replace(map=self.calibration.map(unseen))
+            unseen.values["capacity"] = (*one.terms, self.confidence), self.least_saving(unseen.problem, held, one)
+        return super().value(unseen)
+
     def measured(self, problem: Any, held: HeldOut, number: int) -> Measured:
         """Return held-out rows with their probabilities; they are those of the classes of a table."""
         of = self.calibration.of
@@ -493,10 +540,6 @@ def reached_bounds(decision: Decision, unseen: UnseenRows) -> tuple[PromiseResul
     return decision.reached(unseen)
 
 
-def check_no_bounds(decision: Any) -> None:
-    """Raise ValueError if costs of rows would override bounds."""
-    if getattr(decision, "subject_to", None):
-        raise ValueError(
-            "costs of rows decide alone, and decision.subject_to would be ignored; accepted are costs with subject_to=None, and "
-            "predictions without costs."
-        )
+def capacity_of(decision: Decision, unseen: UnseenRows) -> Capacity | None:
+    """Return the bound of a decision that costs of rows go with, if there is one; raise ValueError for other bounds."""
+    return decision.capacity_now(unseen) if isinstance(decision, Constrained) else None

@@ -87,6 +87,12 @@ class ExpectedCost(DecisionRule):
         costs of the decision then contain multiples of the bounds, chosen such that held-out rows are within the bounds at the
         lowest cost.  For two classes, and for a label, all thresholds are tried.  `bounds_` of the fitted estimator has the
         values that were reached.
+
+        With costs by row, ``predict(X, costs=...)``, accepted is one bound of a share of all rows:
+        ``AtMost("predicted_rate", 0.02, label="fraud")``, or "abstention_rate".  The label is then predicted of at most this
+        share of the rows of X, those with the largest expected saving.  In a call of so few rows that the share is less than
+        one, the saving must exceed a limit: on the held-out rows of ``fit(X, y, costs=...)`` the share of such rows was within
+        the bound.
     confidence : float, default=None
         Confidence of a binomial test of each bound on the held-out rows, from 0.5 to below 1.  None takes the measures
         themselves: on other rows they are beyond the bound about as often as not.

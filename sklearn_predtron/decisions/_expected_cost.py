@@ -75,7 +75,8 @@ class LeastCost(OfProbabilities):
         super().__init__(calibration, or_decoded=or_decoded)
         self.weights = weights
         self.costs = np.ascontiguousarray(costs, dtype=np.float64)
-        self.shifts = self.costs.shape == (2, 2)
+        self.regrets = self.costs - self.costs.diagonal()[:, None]  # a right answer may have a cost, too
+        self.shifts = self.costs.shape == (2, 2) and bool((self.regrets >= 0).all())
 
     def tables(self) -> list[NDArray]:
         """Return the costs, as a list."""
@@ -100,10 +101,11 @@ class LeastCost(OfProbabilities):
     def by(self, found: Any) -> Decision:
         """Return the cut, or the comparison of costs.
 
-        Two classes have a cut.  With more classes, or a reject option, expected costs are compared.
+        Two classes have a cut.  With more classes, a reject option or a mistake that costs less than the right answer, expected
+        costs are compared.
         """
         if self.shifts:
-            return CutAt(self.calibration.of, found.cuts(odds(self.costs[0, 1], self.costs[1, 0])))
+            return CutAt(self.calibration.of, found.cuts(odds(self.regrets[0, 1], self.regrets[1, 0])))
         return ByCosts(self.calibration.of, found, self.costs)
 
 

@@ -239,6 +239,11 @@ class EvaluatedRows(NamedTuple):
     codes: NDArray
     groups: Any = None
 
+    def repeated(self, n: int) -> EvaluatedRows:
+        """Return n times as many rows like these."""
+        groups = None if self.groups is None else self.groups * n
+        return EvaluatedRows(np.tile(self.best, n), np.tile(self.cost, n), np.tile(self.codes, n), groups)
+
 
 class TestSequence(NamedTuple):
     """Limits of the expected cost of answers, in the order of their tests, from the strictest.

@@ -32,6 +32,7 @@ from sklearn_predtron.decisions._promises import (
 LEAST_SHOWN = 1e-4  # p-value
 STEPS_TO_BOUND = 5  # in search of the strictest bound that rows show
 NEARLY_ALL = 0.9  # of the largest loss: wider bounds are worth nothing
+MORE_ROWS = 2, 3, 5, 10  # times as many, that may show a promise
 
 
 class PromiseResult(NamedTuple):
@@ -62,6 +63,33 @@ class PromiseResult(NamedTuple):
     n_rows: int
     value: float
     p_value: float
+
+
+class Supported(NamedTuple):
+    """What held-out rows say about a promise that they do not show.
+
+    Parameters
+    ----------
+    promise : EncodedPromise or None
+        The promise with about the strictest bound that they do show, without the other promises.
+    answered : float
+        The share of the rows that are answered under it.
+    n_rows : int or None
+        How many rows like these would show the promise as it is, if any number tried does.
+    """
+
+    promise: EncodedPromise | None
+    answered: float
+    n_rows: int | None
+
+    def advice(self, classes: NDArray) -> str:
+        """Return the bound and the number of rows in words."""
+        found = []
+        if self.promise is not None:
+            found.append(f"these rows show {self.promise.named(classes)!r}, with {100 * self.answered:.0f} % answered")
+        if self.n_rows is not None:
+            found.append(f"about {self.n_rows:,} rows like these would show it as it is")
+        return ", and ".join(found)
 
 
 class Certificate(NamedTuple):
@@ -215,6 +243,13 @@ class CertifiedReject(RejectAbove):
         limits = self.estimated(unseen, map) if certificate is None else np.asarray(certificate[-1])
         return AnswerUpTo(self.calibration.of, map, self.costs, limits)
 
+    def warn_unless_certified(self, unseen: UnseenRows) -> None:
+        """Warn if a prediction is by an estimate."""
+        if self.found(unseen) is None:
+            warn(
+                f"{self.name} is estimated on the held-out rows of training; certify(X, y) with rows not seen before promises it."
+            )
+
     def found(self, unseen: UnseenRows) -> Any:
         """Return the saved certificate of the present model, or None."""
         known = unseen.values.get("certificate")
@@ -279,25 +314,23 @@ class CertifiedReject(RejectAbove):
         codes: NDArray,
         promise: EncodedPromise,
         groups: list[Any] | None = None,
-    ) -> EncodedPromise | None:
-        """Return the promise with a bound that the rows show, or None.
-
-        It is about the strictest bound that they show without the other promises.
-        """
+    ) -> Supported:
+        """Return the strictest bound that held-out rows show, and how many rows would show the promise as it is."""
         rows, recorded = self.evaluated(unseen, probabilities, codes, groups)
+        n_rows = next((n * len(codes) for n in MORE_ROWS if self.tested((promise,), rows.repeated(n), recorded)[1][0][1]), None)
         broken, largest, _ = bound_of(promise, self.costs)
-        shown, found = NEARLY_ALL * largest, None
+        shown, found, answered = NEARLY_ALL * largest, None, 0.0
         for bound in (shown, *[None] * STEPS_TO_BOUND):
             middle = math.sqrt(broken * shown) if bound is None else bound
             other = promise._replace(bound=float(f"{largest - middle if promise.at_least else middle:.3g}"))
-            _, ((_, kept, *_),) = self.tested((other,), rows, recorded)
+            limits, ((_, kept, *_),) = self.tested((other,), rows, recorded)
             if kept:
-                shown, found = middle, other
+                shown, found, answered = middle, other, float((rows.cost <= limits[rows.best]).mean())
             elif found is None:
-                return None
+                break
             else:
                 broken = middle
-        return found
+        return Supported(found, answered, n_rows)
 
     def tested(self, promises: tuple[EncodedPromise, ...], rows: EvaluatedRows, recorded: EvaluatedRows) -> tuple[NDArray, Any]:
         """Return the limits of answers that pass the tests, and the result of each promise.
@@ -352,12 +385,10 @@ def fewest_rows(saved: tuple[Any, ...], costs: NDArray) -> int:
     return max(found)
 
 
-def warn_of_certificate(
-    certificate: Certificate, given: str | None, fewest: int, supported: Callable[[int], Promise | None]
-) -> None:
+def warn_of_certificate(certificate: Certificate, given: str | None, fewest: int, supported: Callable[[int], str]) -> None:
     """Warn if a promise was not shown to be kept.
 
-    The given one has its name.  A function returns the promise of a number with a bound that the rows do show, or None.
+    The given one has its name.  A function returns what the rows say about the promise of a number, in words.
     """
     broken = [result.promise for result in certificate.results if not result.kept]
     if not broken:
@@ -367,11 +398,11 @@ def warn_of_certificate(
     so = "all are rejected" if len(never) == len(certificate.limits) else f"{' and '.join(map(repr, never))} is never predicted"
     least = f" (at least {fewest} in its measure, even without a mistake)" if fewest else ""
     others = [supported(number) for number, result in enumerate(certificate.results) if not result.kept]
-    shown = " and ".join(repr(other) for other in others if other is not None)
-    bound = f": these rows show {shown}, and new rows could certify it" if shown else " of the promise"
+    shown = "; ".join(other for other in others if other)
+    advice = f": {shown}.  Certify another bound with new rows" if shown else " of the promise"
     warn(
         f"no share of the {certificate.n_rows} rows was found to keep {what}, and {so}: it takes more rows{least}, or another "
-        f"bound{bound}."
+        f"bound{advice}."
     )
 
 

@@ -225,12 +225,22 @@ def checked_constrained(value: Any, problem: Any) -> Any:
     return moment, (costs, confidence, constraints), found
 
 
+def checked_capacity(value: Any, problem: Any) -> Any:
+    """Return the terms of a capacity, which are a bound and its confidence, and the least saving of its answers."""
+    if not is_list(value, 2) or not is_list(value[0], 7):
+        raise ValueError(f"where a capacity is expected there is {shown(value)}")
+    (*bound, confidence), limit = value
+    terms = promise_of(getattr(problem, "k", 2))(tuple(bound))
+    return (*terms, None if confidence is None else between(LEAST, 1)(confidence)), between(0, LARGEST)(limit)
+
+
 def p_value(value: Any) -> float:
     """Return a p-value, or nan of a measure without a test."""
     return float("nan") if value != value else between(0, 1)(value)
 
 
 CHECKS = {
+    "capacity": checked_capacity,
     "constrained": checked_constrained,
     "certificate": checked_certificate,
     "map": checked_map,

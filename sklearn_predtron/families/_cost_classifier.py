@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _num_samples
 
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support.compat import ClassifierMixin, StrOptions, with_callbacks
@@ -16,16 +17,16 @@ from sklearn_predtron._support.encoding import plain_texts, refuse_missing
 from sklearn_predtron._support.names import refusing
 from sklearn_predtron._support.parts import checked_build
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron._support.row_costs import classes_of_least_cost, costs_by_row
+from sklearn_predtron._support.row_costs import Capacity, classes_of_least_cost, costs_by_row
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron._support.warning import caller_among, warn
 from sklearn_predtron.decisions._base import PLAIN, Argmax, Decision, UnseenRows, losses_by_table
 from sklearn_predtron.decisions._calibration import BinaryScores, Calibration, ClassScores
-from sklearn_predtron.decisions._constraints import Constrained, check_no_bounds, reached_bounds
+from sklearn_predtron.decisions._constraints import Constrained, capacity_of, reached_bounds
 from sklearn_predtron.decisions._decision_rules import Cut, DecisionRule, ExpectedCost
 from sklearn_predtron.decisions._expected_cost import LeastCost
 from sklearn_predtron.decisions._fixed_threshold import CutAt
-from sklearn_predtron.decisions._promises import Promise, checked_groups, checked_promises, coded
+from sklearn_predtron.decisions._promises import checked_groups, checked_promises, coded
 from sklearn_predtron.decisions._reject_at_rate import RejectAtRate
 from sklearn_predtron.decisions._reject_at_risk import (
     Certificate,
@@ -48,9 +49,10 @@ from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import Classes
 from sklearn_predtron.families.training.plan import ACCEPTED
 from sklearn_predtron.losses import CostTableLoss, Reject, ZeroOne, table_loss
-from sklearn_predtron.losses._row_costs import check_not_revealing
+from sklearn_predtron.losses._row_costs import are_realised, check_not_revealing
 from sklearn_predtron.losses.multiclass import counts_mistakes
 from sklearn_predtron.losses.reject import checked_reject, label_of_reject
+from sklearn_predtron.metrics._means import mean_loss
 from sklearn_predtron.predictor._answers import scores_of_classes
 from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.representations import CodeRepresentation, table_representation
@@ -116,12 +118,13 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _reader(self) -> WeighedClasses:
         return self._reader_of_weights(self._weights_of_costs)
 
-    def _costs_by_row(self, costs: Any, classes: NDArray, n: int) -> NDArray:
+    def _costs_by_row(self, costs: Any, classes: NDArray, n: int, codes: NDArray | None = None) -> NDArray:
         """Return the costs of the predictions, row by row.
 
-        There are n rows; pairs that `costs` leaves out have the costs of the loss.
+        There are n rows; pairs that `costs` leaves out have the costs of the loss.  With the numbers of the true labels, costs
+        may be those by these labels alone.
         """
-        return costs_by_row(costs, classes, self._named(classes).tolist(), self._costs_otherwise(classes), n)
+        return costs_by_row(costs, classes, self._named(classes).tolist(), self._costs_otherwise(classes), n, codes)
 
     def _costs_otherwise(self, classes: NDArray) -> NDArray:
         """Return the costs of the pairs that `costs` leaves out; raise ValueError if `costs` are not accepted."""
@@ -238,6 +241,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
     # ----------------------------------------------------------------------------------------------------------- learning
 
+    __metadata_request__score = {"costs": True}
     __metadata_request__fit = {"costs": True}
     __metadata_request__partial_fit = {"costs": True}
 
@@ -256,12 +260,13 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         sample_weight : array-like of shape (n_samples,), default=None
             Nonnegative weights, of which only ratios matter; a row with zero weight counts as absent.  In shuffled epochs a
             row appears in proportion to its weight; in the given order the weight multiplies its step.
-        costs : array-like of shape (n_samples, k, m), data frame or dict, default=None
+        costs : array-like of shape (n_samples, k, m) or (n_samples, m), data frame or dict, default=None
             Costs of the predictions in each row, in the forms of `predict`.  Rows are weighted in training by their mean cost
             of a mistake, or by its square root, if that lowers the cost of the held-out rows by more than a standard error
             (`cost_power_`); without held-out rows (``cv=0``) by the square root.  Probabilities are those of the rows as
             given, whatever their costs.  `predict` without ``costs`` then decides by the mean costs of these rows, unless
-            `loss` has costs of its own.
+            `loss` has costs of its own.  Costs that are known only with the true label are an array of shape (n_samples, m),
+            what each prediction costs in the row; only their means are used.
 
         Returns
         -------
@@ -291,8 +296,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         sample_weight : array-like of shape (n_samples,), default=None
             Nonnegative weights; a row with zero weight counts as absent.  Under the default update a row of w times the mean
             weight so far counts as about w rows (see `Adaptive`); under others w multiplies the cap of the step.
-        costs : array-like of shape (n_samples, k, m), data frame or dict, default=None
-            Costs of the predictions in each row, in the forms of `predict`.  Each row is weighted by the square root of its mean
+        costs : array-like of shape (n_samples, k, m) or (n_samples, m), data frame or dict, default=None
+            Costs of the predictions in each row, in the forms of `fit`.  Each row is weighted by the square root of its mean
             cost of a mistake; a row in which no mistake costs anything is skipped.  `predict` without ``costs`` decides by the
             mean costs so far, unless `loss` has costs of its own.
 
@@ -393,10 +398,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             model.fitted_decision = {**(model.fitted_decision or {}), "certificate": saved}
             given = None if promises is not None else decision.name
 
-            def supported(number: int) -> Promise | None:
+            def supported(number: int) -> str:
                 promise = (decision.promises if asked is None else asked)[number]
-                found = decision.supported(unseen, probabilities, codes, promise, of_rows)
-                return None if found is None else found.named(classes)
+                return decision.supported(unseen, probabilities, codes, promise, of_rows).advice(classes)
 
             warn_of_certificate(certificate_of(saved, classes), given, fewest_rows(saved, decision.costs), supported)
             if promises is None and (decision.costs.max(axis=0) == 0).any():
@@ -468,8 +472,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             Costs of the predictions in each row, instead of `loss`: an array in the order of `classes_`, with a last column for
             ``reject.label`` if there is a reject option; a data frame whose columns are pairs (true, predicted); or
             {(true, predicted): a number or an array of shape (n_samples,)}.  Pairs left out have the costs of `loss` and
-            `reject`.  The prediction has the lowest expected cost under `predict_proba`, whatever the `decision`; `class_weight`
-            does not multiply these costs.  None decides by `decision` or, if `fit` was given costs, by their means (see there).
+            `reject`.  The prediction has the lowest expected cost under `predict_proba`, whatever the `decision`, but within a
+            bound of the share of the rows that have one answer (see `ExpectedCost`); `class_weight` does not multiply these
+            costs.  None decides by `decision` or, if `fit` was given costs, by their means (see there).
 
         Returns
         -------
@@ -484,7 +489,11 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         """
         self._warn_if_abstention_is_lost("predict", PREDICTING_BY_LABELS)
         model = self._fitted_model()
-        return self._named(model.labels.classes)[self._numbers_of(model, X, costs)[0]]
+        predicted = self._raw_predict(X) if costs is None else self._numbers_of(model, X, costs)[0]
+        decision = model.decision_of(self._decision)
+        if isinstance(decision, CertifiedReject):
+            model.of_unseen_rows(decision.warn_unless_certified)
+        return self._named(model.labels.classes)[predicted]
 
     @keeping_type(available_if(BasePredtron._check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
@@ -558,8 +567,10 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             Inputs.
         y : array-like of shape (n_samples,)
             True labels, of `classes_`.
-        costs : array-like of shape (n_samples, k, m), data frame or dict, default=None
-            Costs of the predictions in each row, as for `predict`; they decide the predictions and evaluate them.
+        costs : array-like of shape (n_samples, k, m) or (n_samples, m), data frame or dict, default=None
+            Costs of the predictions in each row, as for `predict`; they decide the predictions and evaluate them.  Or an array of
+            shape (n_samples, m), what each prediction costs given the true label of the row; these evaluate the predictions of
+            ``predict(X)``.
 
         Returns
         -------
@@ -568,29 +579,35 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             or ``reject.rate``.
         """
         model = self._fitted_model()
-        predicted, table = self._numbers_of(model, X, costs)
-        if table is None:
-            return self._loss_among(model.labels, predicted, y)
-        codes = model.labels.true_codes(y, len(predicted))
-        check_not_revealing(table, codes)
+        if costs is None:
+            return self._loss_among(model.labels, self._raw_predict(X), y)
+        codes = model.labels.true_codes(y, _num_samples(X))
+        predicted, table = self._numbers_of(model, X, costs, codes)
         return table[np.arange(len(predicted)), codes, predicted]
 
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the predictions; one past the last class rejects."""
-        return self._numbers_of(self._fitted_model(), X, None)[0]
+        model = self._fitted_model()
+        return model.decoded(X, model.decision_of(self._decision))
 
-    def _numbers_of(self, model: Any, X: Any, costs: Any) -> tuple[NDArray, NDArray | None]:
-        """Return the predictions, and their costs if given.
+    def _numbers_of(self, model: Any, X: Any, costs: Any, codes: NDArray | None = None) -> tuple[NDArray, NDArray]:
+        """Return the predictions by costs, and the costs of all predictions in each row.
 
-        Predictions are numbers; the costs are those of all predictions in each row.
+        Predictions are numbers.  With those of the true labels, `codes`, costs may be known by them alone; these do not decide.
         """
-        if costs is None:
-            return model.decoded(X, model.decision_of(self._decision)), None
-        check_no_bounds(self.decision)
+        table = self._costs_by_row(costs, model.labels.classes, _num_samples(X), codes)
+        if codes is not None:
+            check_not_revealing(table, codes)
+            if are_realised(table):
+                return self._raw_predict(X), table
+        capacity = self._capacity()
         self._check_has_probabilities()
-        probabilities, classes = self._probabilities(model, X), model.labels.classes
-        table = self._costs_by_row(costs, classes, len(probabilities))
-        return classes_of_least_cost(probabilities, table), table
+        return classes_of_least_cost(self._probabilities(model, X), table, capacity), table
+
+    def _capacity(self) -> Capacity | None:
+        """Return the bound of a share of the rows that decisions by their costs keep, if there is one."""
+        model, decision = self._model_and_decision()
+        return model.of_unseen_rows(partial(capacity_of, decision))
 
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
         """Return the loss of each prediction, given its number."""
@@ -608,10 +625,10 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         model, decision = self._model_and_decision()
         return top_two(model.problem.decision(model.scores(X, decision)))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Compute the accuracy; a rejection counts as wrong.
+    def score(self, X: Any, y: Any, sample_weight: Any = None, costs: Any = None) -> float:
+        """Compute the accuracy, in which a rejection counts as wrong; with `costs`, minus the mean cost.
 
-        It does not depend on the loss, its costs or the reject option.
+        The accuracy does not depend on the loss, its costs or the reject option.
 
         `metrics.cost_scorer` and `metrics.reject_scorer` make scorers of costs; `sample_loss` has the estimator's own loss.
 
@@ -623,12 +640,16 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             True labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows in the mean.
+        costs : array-like of shape (n_samples, k, m) or (n_samples, m), data frame or dict, default=None
+            Costs of the predictions in each row, as for `sample_loss`.
 
         Returns
         -------
         float
-            At most 1, which is perfect.
+            At most 1, which is perfect; with `costs` at most 0.
         """
+        if costs is not None:
+            return -mean_loss(self.sample_loss(X, y, costs), sample_weight)
         y = plain_texts(y)
         refuse_missing(y)
         return super().score(X, y, sample_weight)

@@ -106,10 +106,10 @@ dual_coef_, support_ : ndarrays of shape ({d}, n_support) and (n_support,)
     With ``norm=RKHS(...)``: the coefficients of the rows that are kept, and the numbers of these rows among all rows given.
 
 t_ : int
-    Rounds so far, summed over the fold models if their mean predicts; the counts and sums below are, too.
+    Number of training rounds.  If the mean of the fold models predicts, this and the counts below are sums over them.
 
 n_mistakes_ : int
-    Rounds in which a maximiser of the score lost.
+    Number of rounds whose prediction, made before the update, was wrong.
 
 n_updates_ : int
     Rounds with an update.

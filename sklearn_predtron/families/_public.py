@@ -1,5 +1,8 @@
 """The public names of the package."""
 
+import sklearn_predtron
+from sklearn_predtron._support.lazy import give_public_paths
+from sklearn_predtron._support.show_versions import show_versions as show_versions
 from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier as PredtronBipartiteClassifier
 from sklearn_predtron.families.classification import (
     PredtronBinaryClassifier as PredtronBinaryClassifier,
@@ -18,8 +21,4 @@ from sklearn_predtron.families.structured import Predtron as Predtron
 from sklearn_predtron.families.structured import Problem as Problem
 from sklearn_predtron.families.training.patience import Patience as Patience
 
-# Saved models name their classes by the path of the package, whatever module defines them.
-for one in [*globals().values()]:
-    if callable(one):
-        one.__module__ = __name__.partition(".")[0]
-del one
+give_public_paths(sklearn_predtron, globals())

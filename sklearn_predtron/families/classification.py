@@ -50,7 +50,8 @@ class PredtronClassifier(TableClassifier):
     {norm}
     {update}
     representation : {representations}, array-like of shape (k, d) or CodeRepresentation, default="onehot"
-        rep(sigma), one unit vector a class.
+        How classes are coded, rep(sigma).  Keep "onehot"; "simplex" is the same without its common direction, and an array has
+        codes of your own.
     {average}
     {cv}
     {max_iter}
@@ -97,7 +98,7 @@ class PredtronClassifier(TableClassifier):
 
     Notes
     -----
-    Algorithm 1 of Jain et al. (2015) and its variants.  Decisions of least expected cost: Elkan (2001).
+    Algorithm 1 of Jain et al. (2015) and its variants.  Decisions of lowest expected cost: Elkan (2001).
 
     Examples
     --------
@@ -257,7 +258,7 @@ class PredtronBinaryClassifier(TableClassifier):
     Notes
     -----
     Algorithm 1 of Jain et al. (2015) and its variants; asymmetric costs are its Corollary 2, which holds for
-    ``decision="learned"``.  Decisions of least expected cost: Elkan (2001).
+    ``decision="learned"``.  Decisions of lowest expected cost: Elkan (2001).
 
     Examples
     --------

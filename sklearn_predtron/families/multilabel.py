@@ -23,7 +23,7 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.row_costs import costs_of_labels, sets_of_least_cost
 from sklearn_predtron.decisions._base import PLAIN, Argmax, Decision
 from sklearn_predtron.decisions._calibration import Calibration, LabelScores
-from sklearn_predtron.decisions._constraints import Constrained, check_no_bounds, reached_bounds
+from sklearn_predtron.decisions._constraints import Constrained, capacity_of, reached_bounds
 from sklearn_predtron.decisions._decision_rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.decisions._expected_cost import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
 from sklearn_predtron.decisions._fixed_threshold import CutAt
@@ -115,7 +115,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     {dual_coef_}
     {t_}
     n_mistakes_ : int
-        Rounds in which a maximiser of the score had a higher loss than some other set.
+        Number of rounds whose prediction, made before the update, had a higher loss than another set.
     {n_updates_}
     {cumulative_loss_}
     {loss_curve_}
@@ -254,7 +254,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return own if self._costs_of_labels(loss, m) is None else Hamming().build(representation, m)
 
     def _costs_of_labels(self, loss: SubsetLoss, m: int) -> tuple[float, float] | None:
-        """Return costs of false and missed labels, or None; None unless sets of least expected cost are predicted."""
+        """Return costs of false and missed labels, or None; None unless sets of lowest expected cost are predicted."""
         rule = decision_rule(self.decision, tuple(MEASURES), numbers=True)
         if isinstance(loss, Hamming | AtK | FBeta | Jaccard) and rule is None:
             return None
@@ -433,15 +433,20 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return model.labels.decode(model.decoded(X, decision, model.labels.pack))
 
     def _sets_by_costs(self, model: Any, X: Any, costs: Any) -> tuple[NDArray, NDArray]:
-        """Return the sets of least expected cost.
+        """Return the sets of lowest expected cost.
 
         The costs are those of the rows; the labels' costs in each row are returned, too.
         """
         self._check_has_probabilities()
         probabilities = self._probabilities(model, X)
-        check_no_bounds(self.decision)
+        self._capacity()
         table = self._costs_by_row(costs, model.labels, len(probabilities))
         return sets_of_least_cost(probabilities, table), table
+
+    def _capacity(self) -> None:
+        """Raise ValueError if the decision has bounds, which costs by row do not go with."""
+        model, decision = self._model_and_decision()
+        model.of_unseen_rows(partial(capacity_of, decision))
 
     @types.keeping_type(available_if(BasePredtron._check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:

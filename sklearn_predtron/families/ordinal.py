@@ -228,10 +228,10 @@ class PredtronOrdinalClassifier(TableClassifier):
         labels = Ranks(Ranks.of_model(model.classes_ if given is None else given).classes, self._representations()[:1])
         return labels, self._encoded(labels, reader.check_intercept(scores, fit_intercept=self.fit_intercept))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Compute 1 - mean absolute error / (r - 1).
+    def score(self, X: Any, y: Any, sample_weight: Any = None, costs: Any = None) -> float:
+        """Compute 1 - mean absolute error / (r - 1); with `costs`, minus the mean cost.
 
-        The scale is that of ranks, whatever the loss and its costs.
+        The scale of errors is that of ranks, whatever the loss and its costs.
 
         A rejected row counts as the largest error.  So does a row with an unknown label; a warning gives the number of these.
         Searches over losses use this score to compare them; `metrics.cost_scorer` makes scorers of costs.
@@ -244,12 +244,16 @@ class PredtronOrdinalClassifier(TableClassifier):
             True labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows in the mean.
+        costs : array-like of shape (n_samples, k, m) or (n_samples, m), data frame or dict, default=None
+            Costs of the predictions in each row, as for `sample_loss`.
 
         Returns
         -------
         float
-            At most 1, which is perfect.
+            At most 1, which is perfect; with `costs` at most 0.
         """
+        if costs is not None:
+            return super().score(X, y, sample_weight, costs)
         model, decision = self._model_and_decision()
         labels, predicted = model.labels, model.decoded(X, decision)
         codes, r = labels.codes_or_wrong(y, len(predicted)), len(labels.classes)

@@ -129,7 +129,7 @@ class PredtronSequenceTagger(BasePredtron):
         The same of the last iterate.
     {t_}
     n_mistakes_ : int
-        Rounds in which a maximiser of the score had a loss.
+        Number of rounds whose prediction, made before the update, had a loss.
     {n_updates_}
     {cumulative_loss_}
     {loss_curve_}

@@ -1,7 +1,8 @@
-"""Cost of two classes by threshold or cost ratio."""
+"""Cost of two classes by threshold, cost ratio or share of rows."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,34 +13,37 @@ from sklearn_predtron._support import types
 from sklearn_predtron._support.encoding import encode
 from sklearn_predtron._support.numbers import real_numbers
 from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.row_costs import classes_of_least_cost, costs_by_row, expected_costs
 from sklearn_predtron.inspection._display import Display, check_choice, check_matplotlib, last_step
 from sklearn_predtron.metrics._rows import check_rows, read_weight
 
-AGAINST = ("threshold", "ratio")
+AGAINST = ("threshold", "ratio", "share")
 LABELS = {
     "threshold": ("threshold of the probability", "mean cost of a row"),
     "ratio": ("share of a miss in the costs, PC(+)", "normalised expected cost"),
+    "share": ("share of the rows predicted as the second class", "mean cost of a row"),
 }
+BEST = {"threshold": "threshold", "ratio": "threshold", "share": "share"}
 
 
 class CostDisplay(Display):
-    """The cost of two classes by threshold or cost ratio.
+    """The cost of two classes by threshold, cost ratio or share of rows.
 
     Parameters
     ----------
     at : ndarray of shape (n_points,)
-        Thresholds, or shares of the cost that is due to misses.
+        Thresholds, shares of the cost that is due to misses, or shares of the rows.
     cost : ndarray of shape (n_points,)
-        Mean cost of a row if the second class is predicted from the threshold on; or the normalised expected cost, if it is
-        predicted from the threshold of least expected cost on.
-    against : {"threshold", "ratio"}
+        Mean cost of a row if the second class is predicted from the threshold on, or of the share of the rows in which it saves
+        most in expectation; or the normalised expected cost, if it is predicted from the threshold of lowest expected cost on.
+    against : {"threshold", "ratio", "share"}
         The horizontal axis of the curve.
     constant : ndarray of shape (n_points,)
         The cost of the better constant prediction.
     best : ndarray of shape (n_points,)
-        The cost of the best threshold in hindsight.
+        The cost of the best threshold, or share, in hindsight.
     threshold : float, default=None
-        The threshold of least expected cost; None draws none.
+        The threshold of lowest expected cost, or the share of the rows of which the second class is predicted; None draws none.
     name : str, default=None
         Name of the curve in the legend.
 
@@ -52,7 +56,7 @@ class CostDisplay(Display):
     best_line_ : matplotlib Artist
         The best threshold in hindsight.
     threshold_line_ : matplotlib Artist or None
-        The threshold of least expected cost.
+        The threshold of lowest expected cost, or the share in force.
     ax_ : matplotlib Axes
         The axes.
     figure_ : matplotlib Figure
@@ -79,6 +83,20 @@ class CostDisplay(Display):
     >>> display = CostDisplay.from_estimator(model, X[2000:], y[2000:])
     >>> round(display.threshold, 3), round(float(display.cost.min()), 2), round(float(display.constant[0]), 2)
     (0.048, 0.67, 0.89)
+
+    A miss costs its own amount, and at most 5 % of the rows can be checked:
+
+    >>> import numpy as np
+    >>> from sklearn_predtron.decisions import AtMost, ExpectedCost
+    >>> amount = np.random.default_rng(0).lognormal(3, 1, len(y))
+    >>> capacity = ExpectedCost(subject_to=[AtMost("predicted_rate", 0.05, label=1)])
+    >>> model = PredtronBinaryClassifier(decision=capacity, random_state=0)
+    >>> of_rows = {(1, 0): amount[:2000], (0, 1): 5.0}, {(1, 0): amount[2000:], (0, 1): 5.0}
+    >>> model = model.fit(X[:2000], y[:2000], costs=of_rows[0])
+    >>> display = CostDisplay.from_estimator(model, X[2000:], y[2000:], costs=of_rows[1])
+    >>> at_share = display.cost[round(2000 * display.threshold)]
+    >>> display.threshold, *(round(float(cost), 2) for cost in (at_share, display.best[0], display.constant[0]))
+    (0.05, 2.21, 1.71, 3.72)
     >>> plt.show()
     """
 
@@ -87,7 +105,7 @@ class CostDisplay(Display):
         *,
         at: NDArray,
         cost: NDArray,
-        against: types.AgainstName,
+        against: types.CostAxisName,
         constant: NDArray,
         best: NDArray,
         threshold: float | None = None,
@@ -109,7 +127,7 @@ class CostDisplay(Display):
         y: Any,
         *,
         costs: Any = None,
-        against: types.AgainstName = "threshold",
+        against: types.CostAxisName | None = None,
         sample_weight: Any = None,
         name: str | None = None,
         ax: Any = None,
@@ -125,11 +143,13 @@ class CostDisplay(Display):
             Inputs.
         y : array-like of shape (n_samples,)
             True labels, of `classes_`.
-        costs : tuple of (float, float), default=None
-            Costs of a false positive and of a miss, the second class being positive; None takes those of the estimator's
-            `loss`, or 1 and 1.
-        against : {"threshold", "ratio"}, default="threshold"
-            Draw the cost by the threshold of the probability, or by the ratio of the costs.
+        costs : tuple of (float, float), array-like of shape (n_samples, 2, 2), data frame or dict, default=None
+            Costs of a false positive and of a miss, the second class being positive; or costs of the rows, in the forms of
+            `predict`.  None takes those of the estimator's `loss`, or 1 and 1.
+        against : {"threshold", "ratio", "share"}, default=None
+            Draw the cost by the threshold of the probability, by the ratio of the costs, or with costs of rows by the share of
+            the rows of which the second class is predicted, those in which it saves most in expectation.  None is "share" with
+            costs of rows, and otherwise "threshold".
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
         name : str, default=None
@@ -150,12 +170,32 @@ class CostDisplay(Display):
         if classes is None or len(classes) != 2 or not hasattr(model, "predict_proba"):
             raise ValueError(f"estimator={shortened(model)} has no probabilities of two classes; accepted are those that have.")
         codes = encode(column_or_1d(y), classes)
+        p = model.predict_proba(X)
+        if are_of_rows(costs):
+            check_choice("against", "share" if against is None else against, ("share",))
+            otherwise = model._costs(classes)[:, :2] if getattr(model, "_costs", None) is not None else 1.0 - np.eye(2)
+            table = costs_by_row(costs, classes, classes.tolist(), otherwise, len(p))
+            capacity = getattr(model, "_capacity", lambda: None)()
+            found = cls.by_share(codes, p, table, classes_of_least_cost(p, table, capacity), read_weight(sample_weight, p[:, 1]))
+            return found.plot(ax, name=type(model).__name__ if name is None else name, **kwargs)
         if costs is None and getattr(model, "_costs", None) is not None:
             table = model._costs(classes)
             costs = table[0, 1], table[1, 0]
         name = type(model).__name__ if name is None else name
-        how = {"costs": costs, "against": against, "sample_weight": sample_weight, "name": name, "ax": ax}
-        return cls.from_predictions(codes == 1, model.predict_proba(X)[:, 1], **how, **kwargs)
+        how = {"costs": costs, "against": against or "threshold", "sample_weight": sample_weight, "name": name, "ax": ax}
+        return cls.from_predictions(codes == 1, p[:, 1], **how, **kwargs)
+
+    @classmethod
+    def by_share(cls, codes: NDArray, p: NDArray, table: NDArray, predicted: NDArray, weight: NDArray) -> CostDisplay:
+        """Return the display of costs of rows, given the true classes, the probabilities, the costs and the predictions."""
+        expected, rows = expected_costs(p, table), np.arange(len(codes))
+        order = np.argsort(expected[:, 1] - expected[:, 0], kind="stable")
+        realised = table[rows, codes] * (weight / weight.sum())[:, None]
+        cost = realised[:, 0].sum() + np.append(0.0, np.cumsum((realised[:, 1] - realised[:, 0])[order]))
+        at = np.append(0.0, np.cumsum(weight[order])) / weight.sum()
+        constant, best = np.full(len(at), min(cost[0], cost[-1])), np.full(len(at), cost.min())
+        share = float(np.average(predicted == 1, weights=weight))
+        return cls(at=at, cost=cost, against="share", constant=constant, best=best, threshold=share)
 
     @classmethod
     def from_predictions(
@@ -197,7 +237,7 @@ class CostDisplay(Display):
             The display, with its axes and artists.
         """
         check_matplotlib(f"{cls.__name__}.from_predictions")
-        check_choice("against", against, AGAINST)
+        check_choice("against", against, AGAINST[:2])
         y, p = read_probabilities(y_true, y_prob)
         weight = read_weight(sample_weight, p)
         false, missed = read_costs(costs)
@@ -240,11 +280,14 @@ class CostDisplay(Display):
         steps = {"drawstyle": "steps-pre"} if self.against == "threshold" else {}
         (self.line_,) = self.ax_.plot(self.at, self.cost, **{"label": name, **steps, **kwargs})
         colour = self.line_.get_color()
-        (self.best_line_,) = self.ax_.plot(self.at, self.best, ":", color=colour, label="best threshold, by hindsight")
+        (self.best_line_,) = self.ax_.plot(
+            self.at, self.best, ":", color=colour, label=f"best {BEST[self.against]}, by hindsight"
+        )
         (self.constant_line_,) = self.ax_.plot(self.at, self.constant, "--", color=self._ink(), label="better constant answer")
         self.threshold_line_ = None
         if self.threshold is not None:
-            label = f"least expected cost: {self.threshold:.3g}"
+            label = "in force" if self.against == "share" else "lowest expected cost"
+            label = f"{label}: {self.threshold:.3g}"
             self.threshold_line_ = self.ax_.axvline(self.threshold, color=colour, linewidth=1, label=label)
         self._finish(*LABELS[self.against])
         return self
@@ -260,6 +303,11 @@ def read_probabilities(y_true: Any, y_prob: Any) -> tuple[NDArray, NDArray]:
     if (p < 0).any() or (p > 1).any():
         raise ValueError(f"y_prob={shortened(y_prob)} must hold probabilities, from 0 to 1.")
     return y.astype(np.float64), p
+
+
+def are_of_rows(costs: Any) -> bool:
+    """Return whether costs are those of rows, by their form."""
+    return isinstance(costs, Mapping) or hasattr(costs, "columns") or np.ndim(costs) > 1
 
 
 def read_costs(costs: Any) -> tuple[float, float]:

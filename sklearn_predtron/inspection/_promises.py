@@ -174,7 +174,7 @@ class PromiseDisplay(Display):
         self.ax_.set_xlim(left=0)
         if name is not None:
             self.ax_.set_title(name)
-        self._finish("used share of what is promised", "")
+        self._finish("measured value, relative to the bound", "")
         return self
 
 

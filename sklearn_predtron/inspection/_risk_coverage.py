@@ -112,7 +112,7 @@ class RiskCoverageDisplay(Display):
     ) -> RiskCoverageDisplay:
         """Sweep the threshold on the confidence of a classifier.
 
-        It is the margin, the difference of the two best decoded scores; under a decision of least expected cost it falls with
+        It is the margin, the difference of the two best decoded scores; under a decision of lowest expected cost it falls with
         that cost.
 
         Parameters

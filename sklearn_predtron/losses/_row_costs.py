@@ -121,10 +121,11 @@ class KnownCosts(NamedTuple):
         return cls(*accept(saved, (sums, sums, lambda value: None if value is None else weights(value))))
 
     def plus(self, table: NDArray, frequency: NDArray | None) -> KnownCosts:
-        """Add further rows one by one; the sums are the same for any split of a stream."""
+        """Add further rows one by one, without costs that are nan; the sums are the same for any split of a stream."""
         weight = np.ones((len(table), 1, 1)) if frequency is None else frequency[:, None, None]
-        total = np.cumsum(np.concatenate([self.total[None], weight * table]), axis=0)[-1]
-        rows = np.cumsum(np.concatenate([self.rows[None], np.broadcast_to(weight, table.shape)]), axis=0)[-1]
+        known = weight * ~np.isnan(table)
+        total = np.cumsum(np.concatenate([self.total[None], known * np.nan_to_num(table)]), axis=0)[-1]
+        rows = np.cumsum(np.concatenate([self.rows[None], known]), axis=0)[-1]
         return self._replace(total=total, rows=rows)
 
     def widened(self, places: list[int], k: int, *, of_sets: bool) -> KnownCosts:
@@ -148,11 +149,19 @@ def costs_of_sets(predicted: NDArray, on: NDArray, table: NDArray) -> NDArray:
     return np.where(true & ~chosen, table[:, :, 0], np.where(chosen & ~true, table[:, :, 1], 0.0)).sum(axis=1)
 
 
+def are_realised(table: NDArray) -> bool:
+    """Return whether costs are known by the true labels alone; those by others are nan."""
+    return bool(np.isnan(table).any())
+
+
 def check_not_revealing(table: NDArray, codes: NDArray) -> None:
     """Raise ValueError for costs of classes that reveal the true label; warn if those of one pair do.
 
-    In each row they are 0 for all other true labels, as costs are that are known only after the decision.
+    In each row they are 0 for all other true labels, as costs are that are known only after the decision.  Costs that are known
+    by the true labels alone decide nothing.
     """
+    if are_realised(table):
+        return
     k = table.shape[1]
     true: NDArray = np.equal(np.arange(k), codes[:, None])
     check_costs_elsewhere(np.asarray(table[:, :, :k].any(axis=2)), true)

@@ -55,7 +55,7 @@ class Reject(Part):
     Notes
     -----
     The test of a risk is from Angelopoulos et al. (2021), the rule of a rate from Gibbs and Candes (2021).  The user guide's page
-    on custom problems has the reject option of Jain et al. (2015), a third prediction with a code of its own.  A classifier
+    on custom problems has the reject option of Jain et al. (2015), a third prediction with a vector of its own.  A classifier
     checks the values during training and prediction, as they depend on its classes and loss.  The ValueError then names `reject`,
     the given value and the accepted ones.
 

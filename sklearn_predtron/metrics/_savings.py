@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_predtron._support.encoding import encode, is_missing_label
 from sklearn_predtron._support.queries import shortened
@@ -33,10 +33,11 @@ def savings_score(
         True labels.
     y_pred : array-like of shape (n_samples,)
         Predictions.
-    costs : array-like of shape (n_samples, k, m), data frame, dict, array-like of shape (k, k) or CostTableLoss
+    costs : array-like of shape (n_samples, k, m) or (n_samples, m), data frame, dict, array-like of shape (k, k) or CostTableLoss
         Costs of the predictions in each row: an array, in the order of `labels`, with a last column for `reject_label`; a data
         frame whose columns are pairs (true, predicted); or {(true, predicted): a number or an array of shape (n_samples,)}.
-        Missing pairs cost 0 if they are right, otherwise 1.  A matrix, or a loss of the classifiers, is for all rows.
+        Missing pairs cost 0 if they are right, otherwise 1.  An array of shape (n_samples, m) has what each prediction costs
+        given the true label of the row.  A matrix, or a loss of the classifiers, is for all rows.
     labels : array-like of shape (k,), default=None
         The labels, each once; None is those that occur, in their order.
     reject_label : label, default=None
@@ -86,10 +87,12 @@ def savings_score(
     if len(np.unique(known)) < len(known):
         raise ValueError(f"labels={shortened(labels)} must hold each label once.")
     answers = known.tolist() + ([] if reject_label is None else [reject_label])
-    table = read_costs(costs, known, answers, len(y))
+    if len(known) == 0:
+        raise ValueError(f"labels={shortened(labels)} must hold at least one label.")
+    rows, true = np.arange(len(y)), encode(y, known, "y_true")
+    table = read_costs(costs, known, answers, true)
     codes = np.full(len(y), len(known))
     codes[~rejected] = encode(predicted[~rejected], known, "y_pred")
-    rows, true = np.arange(len(y)), encode(y, known, "y_true")
     paid = weight @ table[rows, true, codes]
     constant = (weight @ table[rows, true]).min()
     if constant == 0:
@@ -111,13 +114,14 @@ def check_known_predictions(y: Any, predicted: Any, costs: Any) -> None:
         )
 
 
-def read_costs(costs: Any, labels: Any, answers: list[Any], n: int) -> Any:
-    """Return the costs of the answers in each row, of shape (n, k, m)."""
-    k, m = len(labels), len(answers)
+def read_costs(costs: Any, labels: Any, answers: list[Any], true: NDArray) -> Any:
+    """Return the costs of the answers in each row, of shape (n, k, m), given the numbers of the true labels."""
+    k, m, n = len(labels), len(answers), len(true)
     otherwise = np.ones((k, m)) - np.eye(k, m)
-    if pairs_of(costs) is None and (isinstance(costs, str) or hasattr(costs, "table") or np.ndim(costs) == 2):
+    of_all = isinstance(costs, str) or hasattr(costs, "table") or (np.ndim(costs) == 2 and (n == k or np.shape(costs) != (n, m)))
+    if pairs_of(costs) is None and of_all:
         if m > k:
             raise ValueError("costs of all rows do not say what a rejection costs; accepted are costs by row or by pair.")
         table = costs_of(table_loss(costs), labels)
         return np.broadcast_to(otherwise if table is None else table, (n, k, m))
-    return costs_by_row(costs, labels, answers, otherwise, n)
+    return costs_by_row(costs, labels, answers, otherwise, n, true)

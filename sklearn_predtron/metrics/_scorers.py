@@ -52,6 +52,12 @@ class RowCostScorer(Scorer):
                 "params={'costs': ...} (a search: fit(X, y, costs=...)), a data frame whose columns are pairs (true, predicted)."
             )
         check_is_fitted(final(estimator))
+        if np.ndim(costs) == 2 and not hasattr(costs, "columns"):
+            classes = known_labels(estimator)
+            answers = getattr(final(estimator), "_named", np.asarray)(classes)
+            codes, predicted = encode(column_or_1d(y_true), classes), estimator.predict(X)
+            table = costs_by_row(costs, classes, answers.tolist(), 1.0 - np.eye(len(classes), len(answers)), len(codes), codes)
+            return -mean_loss(table[np.arange(len(codes)), codes, encode(predicted, answers, "predictions")], weight)
         if not (is_classifier(estimator) and hasattr(estimator, "predict_proba")):
             raise ValueError(
                 f"estimator={shortened(estimator)}: costs of rows are weighed by predict_proba; accepted are classifiers that "
@@ -68,7 +74,8 @@ class RowCostScorer(Scorer):
         table = costs_by_row(costs, classes, classes.tolist(), otherwise, len(probabilities))
         codes = encode(column_or_1d(y_true), classes)
         check_not_revealing(table, codes)
-        answers = classes_of_least_cost(probabilities, table)
+        capacity = getattr(final(estimator), "_capacity", lambda: None)()
+        answers = classes_of_least_cost(probabilities, table, capacity)
         return -mean_loss(table[np.arange(len(codes)), codes, answers], weight)
 
 
@@ -161,8 +168,9 @@ def cost_scorer(
         L(sigma, y), as the parameter `loss` of the classifiers: a matrix has a row for each true label and a column for each
         prediction, a dict is {(true, predicted): cost}.  With None, costs come with the scored rows as the argument `costs` of
         the scorer: an array of shape (n_samples, k, k) or a data frame whose columns are pairs (true, predicted); missing pairs
-        cost 0 if they are right, otherwise 1.  The scored predictions are then those of least expected cost under
-        `predict_proba`, of any classifier.
+        cost 0 if they are right, otherwise 1.  The scored predictions are then those of lowest expected cost under
+        `predict_proba`, of any classifier.  Or an array of shape (n_samples, m), what each prediction costs given the true label
+        of the row; the scored predictions are then those of `predict`.
     labels : array-like of shape (k,), default=None
         The labels in the order of the matrix, or of the ranks.  None takes those that ``CostMatrix(costs, labels=...)``
         declares, or else `classes_` of the estimator, which may lack a label in a fold.  Ranks of an estimator that is not

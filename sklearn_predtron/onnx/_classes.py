@@ -72,7 +72,7 @@ def best(graph: Graph, decoded: str, problem: Any) -> str:
 
 
 def answer_or_reject(graph: Graph, probabilities: str, decides: AnswerUpTo) -> str:
-    """Return the number of the answer of least expected cost, or of abstention above its limit."""
+    """Return the number of the answer of lowest expected cost, or of abstention above its limit."""
     expected = graph.times(probabilities, decides.costs)
     best = graph.node("ArgMin", expected, axis=1, keepdims=0)
     costs, _ = graph.node("TopK", expected, graph.constant([1], np.int64), n_outputs=2, axis=1, largest=0)

@@ -145,7 +145,7 @@ def differences(n: int) -> NDArray:
 
 
 def cheapest(graph: Graph, probabilities: str, costs: NDArray) -> str:
-    """Return the number of the prediction of least expected cost.
+    """Return the number of the prediction of lowest expected cost.
 
     Where that is not a number, abstention is predicted, if available.
     """

@@ -16,15 +16,21 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.rows import Rows, csr_rows, dense_rows, sparse_rows
-from sklearn_predtron._core.state import array
+from sklearn_predtron._core.state import accept, array, between, whole
 from sklearn_predtron._support.array_file import read_file
 from sklearn_predtron._support.queries import SID, Queries, is_one, shortened, shortened_list
-from sklearn_predtron._support.row_costs import classes_of_least_cost, costs_by_row, costs_of_labels, sets_of_least_cost
+from sklearn_predtron._support.row_costs import (
+    Capacity,
+    classes_of_least_cost,
+    costs_by_row,
+    costs_of_labels,
+    sets_of_least_cost,
+)
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.decisions._calibration import Calibrated
 from sklearn_predtron.decisions._expected_cost import AnswerUpTo, ByCosts, BySets
 from sklearn_predtron.decisions._fixed_threshold import CutAt
-from sklearn_predtron.decisions._saved_values import check_sizes, checked_tempered, decision_of
+from sklearn_predtron.decisions._saved_values import LARGEST, LEAST, check_sizes, checked_tempered, decision_of
 from sklearn_predtron.decisions._tempered import TemperatureScaling
 from sklearn_predtron.features._columns import Array, as_floats
 from sklearn_predtron.features._made_rows import MadeRows
@@ -491,6 +497,7 @@ class ClassAnswers(Answers):
             raise ValueError(f"it has {len(self.labels)} labels of {len(self.classes)} classes")
         if self.takes_costs and saved["costs"] is not None:
             self._read_costs(saved["costs"], len(self.classes), len(self.labels))
+        self.capacity = saved_capacity(saved.get("capacity"), len(self.labels))
 
     @property
     def n_classes(self) -> int:
@@ -503,7 +510,7 @@ class ClassAnswers(Answers):
         probabilities = self.probabilities(scorer)
         otherwise = 1.0 - np.eye(len(self.classes)) if self.otherwise is None else self.otherwise
         table = costs_by_row(costs, self.classes, self.labels.tolist(), otherwise, len(probabilities))
-        return self.labels[classes_of_least_cost(probabilities, table)]
+        return self.labels[classes_of_least_cost(probabilities, table, self.capacity)]
 
     def probabilities(self, scorer: Scorer) -> NDArray:
         found: NDArray = scorer.decoded(self.calibrated)
@@ -636,6 +643,14 @@ def check_count(labels: Any, n: int) -> None:
     """Raise ValueError unless there are n labels."""
     if labels is None or len(labels) != n:
         raise ValueError(f"where {n} labels are expected there is {shortened(labels)}")
+
+
+def saved_capacity(saved: Any, n_labels: int) -> Capacity | None:
+    """Return a saved capacity, if there is one; raise ValueError for other values."""
+    if saved is None:
+        return None
+    answer, share, limit = accept(saved, (whole(0, n_labels - 1), between(LEAST, 1), lambda value: value))
+    return Capacity(answer, share, None if limit is None else between(0, LARGEST)(limit))
 
 
 def saved_labels(saved: Any) -> NDArray:

@@ -407,6 +407,14 @@ def test_names_of_columns_that_come_again_are_left_out(capsys, tmp_path, command
     assert code == 1 and "turned.csv, line 302: the names of the columns come again, in another order" in err
 
 
+def test_separators_within_quotes_are_text(capsys, tmp_path):
+    rows = "".join(f"{i % 7};{i % 3};{i % 2}\n" for i in range(50))
+    for name, first in (("plain", "x"), ("quoted", '"x, of a, b, c"')):
+        (tmp_path / f"{name}.csv").write_text(f"{first};z;y\n{rows}")
+        assert run(capsys, "fit", tmp_path / f"{name}.csv", "--label", "y", "--save", tmp_path / name)[0] == 0
+    assert_array_equal(*(sklearn_predtron.load(tmp_path / name).coef_ for name in ("plain", "quoted")))
+
+
 @pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
 def test_spreadsheets_say_the_separator(capsys, tmp_path, sep):
     rows = f"x{sep}z{sep}y\n" + "".join(f"{i % 7}{sep}{i % 3}{sep}{i % 2}\n" for i in range(50))

@@ -182,11 +182,11 @@ def test_costs_of_nothing_have_cuts():
 def test_no_probability_is_below_the_floor_and_cuts_know_it():
     """Odds beyond the floor are never met, or always."""
     found = _calibration.CurveMap(np.ones(1), np.array([[0.0, 1.0, 0.0]]), UNLIMITED, np.array([1e-3]))
-    scores = np.array([[-800.0], [-3.0], [0.0], [3.0], [800.0]])
+    scores = np.array([[-800.0], [-9.0], [-3.0], [0.0], [3.0], [9.0], [800.0]])
     p = found.probabilities(scores)[:, 0]
     np.testing.assert_allclose(p, 1e-3 + (1 - 2e-3) * expit(scores[:, 0]))
     for false, missed in [(1, 5000), (5000, 1), (1, 100), (3, 1)]:
-        np.testing.assert_array_equal(scores[1:4, 0] > found.cuts(odds(false, missed)), (p * missed > (1 - p) * false)[1:4])
+        np.testing.assert_array_equal(scores[1:-1, 0] > found.cuts(odds(false, missed)), (p * missed > (1 - p) * false)[1:-1])
     of_classes = _calibration.fit_classes(
         np.tile(np.eye(3), (20, 1)), np.arange(60) % 3, 3, np.ones(60), SMOOTHING, matrix=False
     )._replace(limit=1e300)

@@ -14,6 +14,7 @@ from sklearn_predtron.decisions._promises import (
     coded,
     first_limit,
     losses_if_answered,
+    p_of_bets,
     p_values,
     passed,
 )
@@ -82,6 +83,14 @@ def test_unequal_costs_are_tested_by_bets_on_the_losses_alone(rows):
     found = [p_values(one(AtMost("risk", 0.5 * unit), unit * COSTS), rows, unit * COSTS, limits, 0.05) for unit in (1.0, 8.0)]
     assert_allclose(found[0], found[1])
     assert found[0][0] < 0.01
+
+
+def test_bets_are_placed_before_their_row_is_seen():
+    """So the capital is linear in the last loss."""
+    losses = np.linspace(0.7, 0, 500)
+    first, second, third = (1 / p_of_bets(np.append(losses, last), 0.5, 0.05) for last in (0.0, 0.2, 0.4))
+    assert first > second
+    assert_allclose(first - second, second - third, rtol=1e-9)
 
 
 def test_a_sequence_at_its_end_leaves_its_level():

@@ -52,10 +52,15 @@ def test_one_prediction_is_limited_and_the_other_always_given(fitted, rows):
     assert found.n_answered == (predicted != "reject").sum() < found.n_rows == 1000
 
 
+ESTIMATED = "ignore:.* is estimated on the held-out rows of training"
+
+
+@pytest.mark.filterwarnings(ESTIMATED)
 def test_before_certify_the_recorded_rows_decide(fitted, rows):
-    """As an estimate: by the same tests, without a certificate."""
+    """As an estimate: by the same tests, without a certificate, which a warning says."""
     X, y = rows[0][1000:], rows[1][1000:]
-    predicted = fitted.predict(X)
+    with pytest.warns(UserWarning, match=r"^reject\.risk=.* is estimated .*; certify\(X, y\) with rows not seen"):
+        predicted = fitted.predict(X)
     home = predicted == "well"
     assert not hasattr(fitted, "certificate_")
     assert home.mean() > 0.5
@@ -159,6 +164,7 @@ def test_files_and_json_have_the_certificate(fitted, rows, tmp_path):
             pickle.loads(pickle.dumps(damaged))
 
 
+@pytest.mark.filterwarnings(ESTIMATED)
 @pytest.mark.parametrize("kind", [PredtronClassifier, PredtronOrdinalClassifier])
 def test_many_classes_in_searches(kind):
     X, y = make_classification(3000, n_informative=8, n_classes=3, class_sep=1.8, random_state=0)
@@ -233,10 +239,23 @@ def test_a_promise_that_is_not_shown_is_said_with_a_bound_that_these_rows_show(r
         model.certify(*held_out)
     bound = float(re.search(r"these rows show AtMost\('risk', ([\d.]+), predicted='well'\)", str(said[0].message))[1])
     assert 0.02 < bound < 0.3
-    (result,) = model.certify(*held_out, [AtMost("risk", bound, predicted="well")]).certificate_.results
-    assert result.kept and result.n_rows > 0
+    certificate = model.certify(*held_out, [AtMost("risk", bound, predicted="well")]).certificate_
+    assert certificate.results[0].kept and certificate.results[0].n_rows > 0
+    answered = round(100 * certificate.n_answered / certificate.n_rows)
+    assert f"with {answered} % answered" in str(said[0].message)
     with pytest.warns(UserWarning, match="is never predicted"):
         model.certify(*held_out, [AtMost("risk", 0.6 * bound, predicted="well")])
+
+
+def test_the_number_of_rows_like_these_that_would_show_a_promise_does():
+    X, y = make_classification(3000, class_sep=1, flip_y=0.03, random_state=0)
+    model = PredtronBinaryClassifier(reject=Reject(risk=0.02), features=None, random_state=0).fit(X[:1500], y[:1500])
+    held_out = X[1500:2200], y[1500:2200]
+    with pytest.warns(UserWarning, match="and about 2,100 rows like these would show it as it is"):
+        model.certify(*held_out)
+    with pytest.warns(UserWarning, match="all are rejected"):
+        model.certify(*(np.concatenate([part] * 2) for part in held_out))
+    assert model.certify(*(np.concatenate([part] * 3) for part in held_out)).certificate_.results[0].kept
 
 
 def test_weights_are_refused_by_name_and_reason(fitted, rows):

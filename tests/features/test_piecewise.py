@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from sklearn_predtron.features import PiecewiseLinear, _row_map
-from sklearn_predtron.features._knots import knots
+from sklearn_predtron.features._knots import describe_column, knots
 
 
 def description_of(encoder):
@@ -83,6 +83,17 @@ def test_knots_are_quantiles_or_the_values():
     found = knots(mostly, 12)
     assert len(found) == 12 and found[0] == 0 and (np.diff(found) > 0).all()
     assert_array_equal(knots(np.sort(np.r_[np.zeros(999), 1:14]), 12)[[0]], [0])
+
+
+def test_a_weight_counts_a_value_so_often():
+    random = np.random.default_rng(0)
+    values, weight = random.standard_normal(300), random.integers(1, 5, 300)
+    found, expected = (
+        describe_column(values, [(12, 5)], weight.astype(float)),
+        describe_column(np.repeat(values, weight), [(12, 5)]),
+    )
+    assert_allclose([found.mean, found.sd], [expected.mean, expected.sd])
+    assert_allclose(np.concatenate(found.knots[0]), np.concatenate(expected.knots[0]))
 
 
 def test_constant_columns_have_nothing():
@@ -192,8 +203,8 @@ def test_any_split_of_the_rows_has_the_same_bits(tmp_path):
 def test_a_stream_is_its_first_rows(cuts):
     X = table(800, 16)
     y = np.where(np.nan_to_num(X[:, 0] * X[:, 6]) > 0, "a", "b")
-    expected = PiecewiseLinear().fit(X[:500], y[:500])
-    encoder, first = PiecewiseLinear(), 0
+    expected = PiecewiseLinear(n_pairs=3).fit(X[:500], y[:500])
+    encoder, first = PiecewiseLinear(n_pairs=3), 0
     for size in cuts:
         encoder.partial_fit(X[first : first + size], y[first : first + size])
         first += size

@@ -11,6 +11,16 @@ NORMS = "sklearn_predtron/norms"
 PROBLEMS = "sklearn_predtron/problems"
 UPDATES = "sklearn_predtron/updates"
 LOSSES = "sklearn_predtron/losses"
+FEATURES = "sklearn_predtron/features"
+MIXING = "sklearn_predtron/mixing"
+DATASETS = "sklearn_predtron/datasets"
+CLI = "sklearn_predtron/cli"
+METRICS = "sklearn_predtron/metrics"
+INSPECTION = "sklearn_predtron/inspection"
+PREDICTOR = "sklearn_predtron/predictor"
+ONNX = "sklearn_predtron/onnx"
+RIVER = "sklearn_predtron/river"
+TRAINING = f"{FAMILIES}/training"
 
 TABLES = ("tests/core/test_properties.py", "tests/problems/test_ties.py")
 BATCHES = ("tests/problems/test_batches.py", "tests/families/test_bipartite.py")
@@ -620,5 +630,445 @@ MUTANTS = [
         "found.append(None if kind == CATEGORY else np.nan)",
         "found.append(None if kind == CATEGORY else 0.0)",
         ("tests/datasets/test_open_rows.py", "tests/cli/test_csv_files.py"),
+    ),
+    # ------------------------------------------------------------------------------------------------------------------ decisions
+    Mutant(
+        "bounds-are-shown-by-the-confidence-itself",
+        f"{DECISIONS}/_constraints.py",
+        "np.where(p <= 1 - confidence, 0.0",
+        "np.where(p <= confidence, 0.0",
+        ("tests/decisions/test_constraints.py",),
+    ),
+    Mutant(
+        "bounds-of-weighted-rows-count-weights-as-rows",
+        f"{DECISIONS}/_constraints.py",
+        "        weight = weight * (weight.sum() / (weight**2).sum())  # as many rows as have the same information (Kish 1965)\n",
+        "",
+        ("tests/decisions/test_constraints.py",),
+    ),
+    Mutant(
+        "promises-share-no-level",
+        f"{DECISIONS}/_promises.py",
+        "sequences[i] > level / len(open_ones)",
+        "sequences[i] > level",
+        ("tests/decisions/test_promises.py",),
+    ),
+    Mutant(
+        "bets-see-the-row-they-are-made-on",
+        f"{DECISIONS}/_promises.py",
+        "mean / 2 + sums(x)[:-1]) / seen",
+        "mean / 2 + sums(x)[1:]) / seen",
+        ("tests/decisions/test_promises.py",),
+    ),
+    Mutant(
+        "recall-leaves-out-abstained-rows",
+        f"{DECISIONS}/_promises.py",
+        "scope[true], hits[true, label] = 1, 1",
+        "scope[true, :k], hits[true, label] = 1, 1",
+        ("tests/decisions/test_promises.py",),
+    ),
+    Mutant(
+        "smoothing-of-one-row-fewer",
+        f"{DECISIONS}/_calibration.py",
+        "(np.asarray(n) + 2)",
+        "(np.asarray(n) + 1)",
+        ("tests/decisions/test_maps.py",),
+    ),
+    Mutant(
+        "cuts-know-nothing-of-the-floor",
+        f"{DECISIONS}/_calibration.py",
+        "odds * (1 - self.floor) - self.floor, 1 - self.floor - odds * self.floor",
+        "odds, np.ones_like(odds)",
+        ("tests/decisions/test_maps.py",),
+    ),
+    Mutant(
+        "reject-rate-forgets-rows-since-the-record",
+        f"{DECISIONS}/_reject_at_rate.py",
+        "            level += unseen.observer.up_to_now(self)[0]\n",
+        "            pass\n",
+        ("tests/families/test_reject_rate.py",),
+    ),
+    Mutant(
+        "certificates-outlive-training",
+        f"{DECISIONS}/_reject_at_risk.py",
+        "known[0] == unseen.t and ",
+        "",
+        ("tests/families/test_certify.py",),
+    ),
+    Mutant(
+        "thresholds-trust-a-single-row",
+        f"{DECISIONS}/_threshold.py",
+        "        cuts[np.minimum(rows[0], rows[1]) < 2] = 0.0\n",
+        "",
+        ("tests/families/test_thresholds.py",),
+    ),
+    Mutant(
+        "thresholds-of-equal-loss-far-from-zero",
+        f"{DECISIONS}/_threshold.py",
+        "cuts[best[np.abs(cuts[best]).argmin()]]",
+        "cuts[best[0]]",
+        ("tests/families/test_thresholds.py",),
+    ),
+    Mutant(
+        "temperature-leaves-transitions-as-they-are",
+        f"{DECISIONS}/_tempered.py",
+        "tuple(part / self.temperature for part in table)",
+        "table",
+        ("tests/families/test_token_probabilities.py",),
+    ),
+    Mutant(
+        "fitted-values-outlive-their-parameters",
+        f"{DECISIONS}/_base.py",
+        "known[:2] == (moment, terms)",
+        "known[0] == moment",
+        ("tests/families/test_thresholds.py",),
+    ),
+    # --------------------------------------------------------------------------------------------------------------------- mixing
+    Mutant(
+        "mixed-loss-is-summed-over-shards",
+        f"{MIXING}/_rounds.py",
+        "before.mixed_loss + learned.loss / learned.rounds",
+        "before.mixed_loss + learned.loss",
+        ("tests/mixing/test_theory.py",),
+    ),
+    Mutant(
+        "later-calls-have-no-unseen-rows",
+        f"{MIXING}/_rounds.py",
+        "fresh=turn == start",
+        "fresh=turn == 0",
+        ("tests/mixing/test_parameter_mixing.py",),
+    ),
+    Mutant(
+        "checkpoint-goes-on-with-other-rows",
+        f"{MIXING}/_checkpoint.py",
+        "rows, self.rows or rows, strict",
+        "rows, rows, strict",
+        ("tests/mixing/test_checkpoint_rows.py",),
+    ),
+    Mutant(
+        "digest-of-sparse-rows-leaves-values-out",
+        f"{MIXING}/_digest.py",
+        "(rows.indptr, rows.indices, rows.data)",
+        "(rows.indptr, rows.indices)",
+        ("tests/mixing/test_checkpoint_rows.py",),
+    ),
+    Mutant(
+        "a-query-in-two-shards-passes",
+        f"{MIXING}/_shards.py",
+        "for (before, (_, last)), (after, (first, _))",
+        "for (before, (last, _)), (after, (first, _))",
+        ("tests/mixing/test_shards.py",),
+    ),
+    Mutant(
+        "loss-of-a-round-is-of-its-first-pass",
+        f"{MIXING}/_parameter_mixing.py",
+        "np.mean(epochs[i : i + self.passes])",
+        "epochs[i]",
+        ("tests/mixing/test_mixing_tasks.py", "tests/mixing/test_parameter_mixing.py"),
+    ),
+    Mutant(
+        "later-files-forget-the-base-of-the-first",
+        f"{MIXING}/_parameter_mixing.py",
+        "known._replace(zero_based=given.zero_based if known.zero_based is None else known.zero_based)",
+        "known._replace(zero_based=given.zero_based)",
+        ("tests/mixing/test_shards.py",),
+    ),
+    Mutant(
+        "a-total-carries-a-level-too-late",
+        f"{MIXING}/_total.py",
+        "while level < len(self.sums) - 1:",
+        "while level < len(self.sums) - 2:",
+        ("tests/mixing/test_state.py",),
+    ),
+    # ------------------------------------------------------------------------------------------------------------------- features
+    Mutant(
+        "weighted-quantiles-reach-past-the-last-row",
+        f"{FEATURES}/_knots.py",
+        "else ends[-1] - 1)",
+        "else ends[-1])",
+        ("tests/features/test_piecewise.py",),
+    ),
+    Mutant(
+        "a-missing-value-has-an-indicator-if-all-miss",
+        f"{FEATURES}/_feature_maps.py",
+        "np.isnan(matrix).any(axis=0)",
+        "np.isnan(matrix).all(axis=0)",
+        ("tests/features/test_piecewise.py",),
+    ),
+    Mutant(
+        "rare-categories-have-places-of-their-own",
+        f"{FEATURES}/_columns.py",
+        "(-counts[text], text)",
+        "(counts[text], text)",
+        ("tests/features/test_categories.py",),
+    ),
+    Mutant(
+        "hashed-categories-share-the-places-of-known-ones",
+        f"{FEATURES}/_columns.py",
+        "n_known + crc32(",
+        "crc32(",
+        ("tests/features/test_categories.py",),
+    ),
+    Mutant(
+        "cosines-of-half-the-width",
+        f"{FEATURES}/_feature_maps.py",
+        "np.sqrt(2 * gamma)",
+        "np.sqrt(gamma)",
+        ("tests/features/test_random_fourier.py",),
+    ),
+    Mutant(
+        "pairs-explain-what-columns-explain",
+        f"{FEATURES}/_pairs.py",
+        "-drops(bins, left, weight, pairs)",
+        "-drops(bins, targets, weight, pairs)",
+        ("tests/features/test_piecewise.py",),
+    ),
+    Mutant(
+        "names-of-products-are-exchanged",
+        f"{FEATURES}/_names.py",
+        "for a in factors[i] for b in factors[j]",
+        "for b in factors[j] for a in factors[i]",
+        ("tests/features/test_piecewise.py", "tests/features/test_categories.py"),
+    ),
+    Mutant(
+        "deviation-of-weighted-rows-is-unweighted",
+        f"{FEATURES}/_knots.py",
+        "np.average((values - mean) ** 2, weights=weight)",
+        "np.average((values - mean) ** 2)",
+        ("tests/features/test_piecewise.py",),
+    ),
+    Mutant(
+        "streams-of-frames-forget-targets",
+        f"{FEATURES}/_table.py",
+        '[*self.state["y"], *np.asarray(y)[:more].tolist()]',
+        "None",
+        ("tests/features/test_piecewise.py",),
+    ),
+    # ------------------------------------------------------------------------------------------------------------------ data sets
+    Mutant(
+        "quoted-commas-count-as-delimiters",
+        f"{DATASETS}/formats/tables.py",
+        'bare = "".join(line.split(\'"\')[::2])  # without quoted text',
+        "bare = line",
+        ("tests/cli/test_csv_files.py",),
+    ),
+    Mutant(
+        "the-label-is-a-feature",
+        f"{DATASETS}/formats/named_features.py",
+        "if name != self.label and value is not None]",
+        "if value is not None]",
+        ("tests/cli/test_named_features.py",),
+    ),
+    Mutant(
+        "scale-of-a-namespace-is-ignored",
+        f"{DATASETS}/formats/named_features.py",
+        "name, scale * value",
+        "name, value",
+        ("tests/cli/test_named_features.py",),
+    ),
+    Mutant(
+        "importance-of-lines-is-ignored",
+        f"{DATASETS}/formats/named_features.py",
+        "return label, 1.0 if weight is None else weight",
+        "return label, 1.0",
+        ("tests/cli/test_named_features.py",),
+    ),
+    Mutant(
+        "files-that-count-from-one-lose-their-last-feature",
+        f"{DATASETS}/formats/svmlight.py",
+        "summary.n_features + (self.zero_based and not summary.zero_based)",
+        "summary.n_features",
+        ("tests/cli/test_several_files.py",),
+    ),
+    Mutant(
+        "token-features-look-into-the-next-sequence",
+        f"{DATASETS}/_token_features.py",
+        "(before >= -item.offset) & (after >= item.offset)",
+        "(before >= -item.offset)",
+        ("tests/datasets/test_token_features.py",),
+    ),
+    Mutant(
+        "iob-begins-at-each-sequence",
+        f"{DATASETS}/_chunk_labels.py",
+        " & ~first[starts[1:]]",
+        "",
+        ("tests/datasets/test_chunk_labels.py",),
+    ),
+    Mutant(
+        "a-query-that-comes-back-goes-on",
+        f"{DATASETS}/_parquet.py",
+        "if ids[start] in seen:",
+        "if False:",
+        ("tests/datasets/test_parquet.py",),
+    ),
+    Mutant(
+        "a-query-across-batches-counts-twice",
+        f"{DATASETS}/_parquet.py",
+        "bool(before is None or before != ids[0])",
+        "1",
+        ("tests/datasets/test_parquet.py",),
+    ),
+    Mutant(
+        "windows-look-into-the-sequence-before",
+        f"{DATASETS}/_sequences.py",
+        "(there >= first) & (there < last)",
+        "(there >= 0) & (there < last)",
+        ("tests/datasets/test_sequences.py",),
+    ),
+    Mutant(
+        "progress-counts-what-is-read-ahead",
+        f"{DATASETS}/_reader.py",
+        "raw.tell() - plain * block.unread - begin",
+        "raw.tell() - begin",
+        ("tests/datasets/test_file_parts.py",),
+    ),
+    Mutant(
+        "cache-is-read-under-another-type",
+        f"{DATASETS}/_reader.py",
+        ', "dtype": self.dtype.name}',
+        "}",
+        ("tests/datasets/test_cache.py",),
+    ),
+    # ----------------------------------------------------------------------------------------------------------- the command line
+    Mutant(
+        "closeness-of-ranks-by-their-number",
+        f"{CLI}/_evaluation.py",
+        "/ (len(self.classes) - 1)",
+        "/ len(self.classes)",
+        ("tests/cli/test_costs.py",),
+    ),
+    Mutant(
+        "labels-nobody-learned-count-as-right",
+        f"{CLI}/_evaluation.py",
+        "(encode(predicted, classes) + 1) % len(classes)",
+        "encode(predicted, classes)",
+        ("tests/cli/test_labels_of_test.py",),
+    ),
+    Mutant(
+        "accuracy-on-accepted-rows-is-of-all",
+        f"{CLI}/_evaluation.py",
+        'found["accuracy_on_accepted"] = mean_of(self.score, self.accepted)',
+        'found["accuracy_on_accepted"] = mean_of(self.score, self.tested)',
+        ("tests/cli/test_costs.py",),
+    ),
+    Mutant(
+        "queries-at-the-ends-of-chunks-are-joined",
+        f"{CLI}/_training.py",
+        "*(part[-1] + 1 for part in parts[:-1])",
+        "*(part[-1] for part in parts[:-1])",
+        ("tests/cli/test_files_in_memory.py",),
+    ),
+    Mutant(
+        "later-epochs-count-as-progressive",
+        f"{CLI}/_training.py",
+        "progressive=epoch == 0",
+        "progressive=True",
+        ("tests/cli/test_rank.py",),
+    ),
+    Mutant(
+        "the-first-unseen-feature-is-not-counted",
+        f"{CLI}/_unseen.py",
+        "X.indices[X.indices >= width]",
+        "X.indices[X.indices > width]",
+        ("tests/cli/test_several_files.py",),
+    ),
+    # -------------------------------------------------------------------------------------------------------------------- metrics
+    Mutant(
+        "savings-of-unweighted-constants",
+        f"{METRICS}/_savings.py",
+        "constant = (weight @ table[rows, true]).min()",
+        "constant = table[rows, true].sum(axis=0).min()",
+        ("tests/metrics/test_savings.py",),
+    ),
+    Mutant(
+        "groups-of-a-monitor-have-the-whole-error",
+        f"{METRICS}/_cost_monitor.py",
+        "error = (1 - self.confidence) / len(names)",
+        "error = 1 - self.confidence",
+        ("tests/metrics/test_cost_monitor.py",),
+    ),
+    Mutant(
+        "equal-confidences-are-in-order-of-rows",
+        f"{METRICS}/_risk_coverage.py",
+        "np.append(np.flatnonzero(np.diff(margins[order])), len(order) - 1)",
+        "np.arange(len(order))",
+        ("tests/metrics/test_risk_coverage.py",),
+    ),
+    Mutant(
+        "calibration-error-is-a-sum-over-classes",
+        f"{METRICS}/_calibration_error.py",
+        " / weight.sum() / p.shape[1]",
+        " / weight.sum()",
+        ("tests/metrics/test_calibration_error.py",),
+    ),
+    Mutant(
+        "chunks-that-end-elsewhere-are-found",
+        f"{METRICS}/_chunks.py",
+        " & (of_true.end == of_predicted.end)",
+        "",
+        ("tests/metrics/test_chunks.py",),
+    ),
+    Mutant(
+        "a-delay-is-one-item-shorter",
+        f"{METRICS}/_progressive.py",
+        "if len(waiting) > delay:",
+        "if len(waiting) >= delay:",
+        ("tests/metrics/test_progressive.py",),
+    ),
+    # ----------------------------------------------------------------------------------------------------------------- inspection
+    Mutant(
+        "better-constant-of-the-other-class",
+        f"{INSPECTION}/_costs.py",
+        "min((1 - share) * false, share * missed)",
+        "min(share * false, (1 - share) * missed)",
+        ("tests/inspection/test_costs_and_probabilities.py",),
+    ),
+    Mutant(
+        "rolling-window-is-a-round-longer",
+        f"{INSPECTION}/_online_loss.py",
+        'side="right") - 1  # the last',
+        'side="left") - 1  # the last',
+        ("tests/inspection/test_inspection.py",),
+    ),
+    # -------------------------------------------------------------------------------------------------------------- the predictor
+    Mutant(
+        "predictor-takes-repeated-features-apart",
+        f"{PREDICTOR}/_predictor.py",
+        "if len(rows.repeating()) == 0:",
+        "if True:",
+        ("tests/predictor/test_numpy_predictor.py",),
+    ),
+    # ------------------------------------------------------------------------------------------------------------- ONNX and River
+    Mutant(
+        "onnx-ties-go-to-the-first",
+        f"{ONNX}/_classes.py",
+        "select_last_index=int(of_ties > 0)",
+        "select_last_index=0",
+        ("tests/interoperability/test_onnx.py",),
+    ),
+    Mutant(
+        "onnx-at-k-of-precision-and-recall-are-exchanged",
+        f"{ONNX}/_sets.py",
+        '"And" if problem.recall else "Or"',
+        '"Or" if problem.recall else "And"',
+        ("tests/interoperability/test_onnx.py",),
+    ),
+    Mutant(
+        "river-names-of-a-failed-batch-stay",
+        f"{RIVER}/_wrappers.py",
+        "                self._columns.keep(n_known)\n",
+        "",
+        ("tests/interoperability/test_river.py",),
+    ),
+    # ------------------------------------------------------------------------------------------------------------------- training
+    Mutant(
+        "maps-are-taken-for-any-gain",
+        f"{TRAINING}/maps.py",
+        "return gain > ERRORS * error",
+        "return gain > 0",
+        ("tests/families/test_default_model.py",),
+    ),
+    Mutant(
+        "diverged-fold-models-stay", f"{TRAINING}/runs.py", "if size <= most]", "if size >= 0]", ("tests/families/test_folds.py",)
     ),
 ]

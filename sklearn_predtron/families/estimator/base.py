@@ -939,7 +939,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     t_ = counted("t_", "Rounds so far.")
 
-    n_mistakes_ = counted("n_mistakes_", "Rounds in which a maximiser of the score lost.")
+    n_mistakes_ = counted("n_mistakes_", "Number of rounds whose prediction, made before the update, was wrong.")
 
     n_updates_ = counted("n_updates_", "Rounds that took a step.")
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from sklearn_predtron.decisions._base import Decision
-from sklearn_predtron.decisions._constraints import check_no_bounds
 from sklearn_predtron.decisions._saved_values import decision_of, plain_decision
 from sklearn_predtron.families.input.tables import WarmupBuffer
 from sklearn_predtron.families.labels.classes import Classes
@@ -56,14 +55,15 @@ def answers_of(estimator: Any, model: Any) -> dict[str, Any] | None:
 
 
 def costs_otherwise(estimator: Any, labels: Any) -> dict[str, Any]:
-    """Return the costs of pairs that ``predict(costs=)`` leaves out, or the message with which it rejects costs.
+    """Return the costs of pairs that ``predict(costs=)`` leaves out, or the message with which it rejects costs; and a capacity.
 
     None stands for the 0-1 loss, whose table is large for many classes.
     """
     try:
-        check_no_bounds(estimator.decision)
         unit = isinstance(labels, np.ndarray) and estimator.reject is None and counts_mistakes(estimator.loss)
-        return {"costs": None if unit else estimator._costs_otherwise(labels)}
+        costs = None if unit else estimator._costs_otherwise(labels)
+        capacity = estimator._capacity()
+        return {"costs": costs, "capacity": None if capacity is None else tuple(capacity)}
     except ValueError as error:
         return {"costs": str(error)}
 

@@ -15,7 +15,14 @@ from sklearn_predtron._support.queries import shortened_list
 from sklearn_predtron.families.input.reading import LabelsOf, RowReader, TrainingInput
 from sklearn_predtron.families.labels.classes import Classes, ClassReader
 from sklearn_predtron.families.labels.label_readers import LabelReader
-from sklearn_predtron.losses._row_costs import KnownCosts, RowCosts, SetCosts, check_not_revealing, check_sets_not_revealing
+from sklearn_predtron.losses._row_costs import (
+    KnownCosts,
+    RowCosts,
+    SetCosts,
+    are_realised,
+    check_not_revealing,
+    check_sets_not_revealing,
+)
 
 
 def weighed(reading: TrainingInput, costs: RowCosts | SetCosts, *, partial: bool) -> TrainingInput:
@@ -30,10 +37,15 @@ def weighed(reading: TrainingInput, costs: RowCosts | SetCosts, *, partial: bool
         raise ValueError("costs has no row of positive weight in which a mistake costs something; at least one must.")
     if partial and not weight.all():
         batch = batch._replace(order=np.flatnonzero(weight))
-    known = reading.call_metadata if reading.call_metadata is not None else KnownCosts.none(costs.table.shape[1:])
-    if known.total.shape != costs.table.shape[1:]:  # there are now more labels, or a reject option
-        known = KnownCosts.none(costs.table.shape[1:], known.class_weight)
-    return reading._replace(batch=batch, call_metadata=known.plus(costs.table, batch.frequency))
+    return reading._replace(batch=batch, call_metadata=with_costs(reading, costs.table))
+
+
+def with_costs(reading: TrainingInput, table: NDArray) -> KnownCosts:
+    """Return the sums of costs with those of further rows."""
+    known = reading.call_metadata if reading.call_metadata is not None else KnownCosts.none(table.shape[1:])
+    if known.total.shape != table.shape[1:]:  # there are now more labels, or a reject option
+        known = KnownCosts.none(table.shape[1:], known.class_weight)
+    return known.plus(table, reading.batch.frequency)
 
 
 class WeighedSets(RowReader):
@@ -89,7 +101,8 @@ class WeighedClasses(RowReader):
     by_costs : callable
         Returns the weight of each class that follows from its costs, or None.
     by_row : callable
-        Returns the costs of the predictions in each row, given the costs of a call, the classes and the number of rows.
+        Returns the costs of the predictions in each row, given the costs of a call, the classes, the number of rows and the
+        numbers of their labels.
     """
 
     def __init__(
@@ -97,7 +110,7 @@ class WeighedClasses(RowReader):
         name: str,
         class_weight: Any,
         by_costs: Callable[[NDArray], NDArray | None],
-        by_row: Callable[[Any, NDArray, int], NDArray],
+        by_row: Callable[[Any, NDArray, int, NDArray], NDArray],
     ):
         super().__init__(name)
         self.class_weight, self.by_costs, self.by_row = class_weight, by_costs, by_row
@@ -135,8 +148,10 @@ class WeighedClasses(RowReader):
             reading = reading._replace(call_metadata=KnownCosts.none((len(among), len(among)), weights))
         if costs is None:
             return reading
-        table = self.by_row(costs, among, len(codes))
+        table = self.by_row(costs, among, len(codes), codes)
         check_not_revealing(table, codes)
+        if are_realised(table):  # weights by them would depend on the labels, and change the probabilities
+            return reading._replace(call_metadata=with_costs(reading, table))
         return weighed(reading, RowCosts(table, codes), partial=partial)
 
     def weights(self, codec: Classes, labels: Codes, weight: NDArray | None, *, partial: bool) -> NDArray | None:

@@ -280,7 +280,7 @@ class TrainingRun:
         assert validation is not None
         frequency = None if batch.frequency is None else batch.frequency[rows]
         scores, values = np.concatenate([scores for _, scores in scored]), validation.units.labels_of(units)
-        held_out = HeldOut(scores, values, frequency, units)
+        held_out = HeldOut(scores, values, frequency, units, costs=batch.costs)
         problem, some = trainer.model.problem, held_out.some(MOST_EVALUATED)
         log_losses, judged = decision.validation_losses(problem, some)
         own = self.costs_of(judged) if batch.costs is not None else decision.task_losses(problem, judged)

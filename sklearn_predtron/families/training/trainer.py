@@ -393,7 +393,7 @@ class Trainer:
             one.learner.weights.close_fit()
             scores[fold == number] = one.held_out_scores()
         frequency = None if batch.frequency is None else batch.frequency[rows]
-        return HeldOut(scores, values, frequency, validation.units.numbers[chosen])
+        return HeldOut(scores, values, frequency, validation.units.numbers[chosen], costs=batch.costs)
 
     def estimator_of_fold(self, one: FoldModel) -> tuple[Any, Any, dict[str, Any]]:
         """Return an estimator with a fold model, and the labels and ids of the rows that are held out of it."""
