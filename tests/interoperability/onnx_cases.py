@@ -32,10 +32,9 @@ def terms(model, X):
 
 def uncertainty(model, X, tolerance):
     """By how much each row's scores may differ: by some digits of their largest summand."""
-    if model._model.columns.features is None:
-        coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
-    else:  # weights of features have no coef_
-        coef, intercept = model._model.learner.read(lambda weights: weights.mean())
+    is_mapped = model._model.columns.features is not None  # then there is no coef_
+    found = model._model.learner.read(lambda weights: weights.mean()) if is_mapped else (model.coef_, model.intercept_)
+    coef, intercept = np.atleast_2d(found[0]), np.atleast_1d(found[1])
     return tolerance * (np.abs(terms(model, X)) @ np.abs(coef).T + np.abs(intercept)).max(axis=1)
 
 
