@@ -157,10 +157,10 @@ class PromiseDisplay(Display):
         PromiseDisplay
             This object.
         """
-        name = self._open(ax, name)
         used, places = np.asarray(self.used, dtype=np.float64), np.arange(len(self.labels))
         if used.shape != places.shape or np.shape(self.kept) != places.shape:
             raise ValueError(f"used and kept have the shapes {used.shape} and {np.shape(self.kept)}, for {len(places)} labels.")
+        name = self._open(ax, name)
         colors = [POSITIVE if kept else NEGATIVE for kept in np.asarray(self.kept)]
         self.interval_lines_ = None
         if self.intervals is not None:

@@ -1,7 +1,5 @@
 """Files of tokens in columns: what is learned of them is what `read_conll` and `token_features` give the tagger."""
 
-import bz2
-import gzip
 import json
 
 import numpy as np
@@ -10,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 import sklearn_predtron
 from sklearn_predtron import PredtronSequenceTagger
-from sklearn_predtron.datasets import BrokenLineError, open_rows, read_conll, token_features
+from sklearn_predtron.datasets import read_conll, token_features
 from sklearn_predtron.metrics import chunk_f1_score
 from tests.cli_cases import run, usage_error
 
@@ -68,13 +66,15 @@ def with_empty_lines(predicted, sid):
 # --------------------------------------------------------------------------------------------------------------- learning
 
 
-@pytest.mark.parametrize("template", [None, "words", "file"])
-@pytest.mark.parametrize("chunk", [1, 50, 10_000])
-def test_tokens_are_learned_as_their_features(capsys, texts, tmp_path, template, chunk):
-    options = [] if template is None else ["--template", texts / "template" if template == "file" else template]
-    options += ["--features", WIDTH, "--chunk", chunk, "--no-shuffle", "--save", tmp_path / "m", "--predictions", tmp_path / "p"]
+@pytest.mark.parametrize("template", ["words", "utf-8", "utf-8-sig"])
+def test_tokens_are_learned_as_their_features(capsys, texts, tmp_path, template):
+    """Of the usual template, or of a file, which may begin with a byte order mark."""
+    items, given = None if template == "words" else TEMPLATE, template
+    if items:
+        (given := tmp_path / "template").write_text(MACROS, encoding=template)
+    options = ["--template", given, "--features", WIDTH, "--chunk", 50, "--no-shuffle"]
+    options += ["--save", tmp_path / "m", "--predictions", tmp_path / "p"]
     code, out, err = run(capsys, texts / "train.conll", "--test", texts / "test.conll", "--json", *options)
-    items = TEMPLATE if template == "file" else None
     model, (X, y, sid) = fitted(texts / "train.conll", items), read(texts / "test.conll", items)
     (ours,) = json.loads(out)["results"]
     assert (code, err) == (0, "") and ours["rounds"] == 60
@@ -87,16 +87,6 @@ def test_tokens_are_learned_as_their_features(capsys, texts, tmp_path, template,
     assert sklearn_predtron.load(tmp_path / "m").file_format_ == {"format": "conll", "template": items, "columns": 2}
 
 
-def test_the_table_has_the_score_of_chunks(capsys, texts):
-    _, out, _ = run(capsys, texts / "train.conll", "--test", texts / "test.conll")
-    header, _, line, _ = out.splitlines()
-    model, (X, y, sid) = fitted(texts / "train.conll", width=2**20), read(texts / "test.conll", width=2**20)
-    assert "F1 of chunks" in header
-    shuffled = run(capsys, texts / "train.conll", "--test", texts / "test.conll", "--no-shuffle")[1]
-    assert shuffled.splitlines()[2].endswith(f"  {chunk_f1_score(y, model.predict(X, sid=sid), sid):.4f}")
-    assert line.startswith("train.conll  PredtronSequenceTagger")
-
-
 def test_labels_that_are_of_no_chunks_have_no_such_score(capsys, tmp_path):
     for labels in (["N", "V"], ["1", "2"]):
         path = tmp_path / "tags.conll"
@@ -107,47 +97,18 @@ def test_labels_that_are_of_no_chunks_have_no_such_score(capsys, tmp_path):
     assert sklearn_predtron.load(tmp_path / "m").classes_.tolist() == [1.0, 2.0]
 
 
-def test_epochs_and_several_files(capsys, texts, tmp_path):
-    found = list(sentences(60, 5))
-    for name, part in (("one", found[:25]), ("two", found[25:])):
-        (tmp_path / f"{name}.conll").write_text(text_of(part), encoding="utf-8")
-    options = ["--features", WIDTH, "--epochs", 3, "--no-shuffle", "--save", tmp_path / "m"]
-    assert run(capsys, tmp_path / "one.conll", tmp_path / "two.conll", *options)[0] == 0
-    X, y, sid = read(texts / "train.conll")
-    model = PredtronSequenceTagger(norm="l2")
-    for _ in range(3):
-        model.partial_fit(X, y, sid=sid, classes=np.unique(y))
-    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, model.coef_)
-
-
-def test_compressed_files_and_standard_input(capsys, texts, tmp_path, standard_input):
-    text = (texts / "train.conll").read_bytes()
-    (tmp_path / "a.conll.gz").write_bytes(gzip.compress(text))
-    (tmp_path / "a.bz2").write_bytes(bz2.compress(text))
-    standard_input(text.replace(b"\n", b"\r\n"))
-    expected = fitted(texts / "train.conll")
-    for train in ([tmp_path / "a.conll.gz"], [tmp_path / "a.bz2", "--format", "conll"], ["-", "--format", "conll"]):
-        assert run(capsys, *train, "--features", WIDTH, "--no-shuffle", "--save", tmp_path / "m")[0] == 0
-        assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, expected.coef_)
-
-
 # ------------------------------------------------------------------------------------------------------------- saved models
 
 
-def test_a_saved_model_predicts_and_goes_on(capsys, texts, tmp_path, standard_input):
+def test_a_saved_model_keeps_its_template(capsys, texts, tmp_path):
     options = ["--template", texts / "template", "--features", WIDTH, "--no-shuffle"]
     assert run(capsys, texts / "train.conll", *options, "--save", tmp_path / "m")[0] == 0
-    model, (X, _, sid) = sklearn_predtron.load(tmp_path / "m"), read(texts / "test.conll", TEMPLATE)
+    model, (X, y, sid) = sklearn_predtron.load(tmp_path / "m"), read(texts / "test.conll", TEMPLATE)
     lines = with_empty_lines(model.predict(X, sid=sid), sid)
-    (tmp_path / "bare").write_bytes((texts / "bare.conll").read_bytes())
-    assert run(capsys, "--load", tmp_path / "m", tmp_path / "bare") == (0, lines, "")
     assert run(capsys, "--load", tmp_path / "m", "--test", texts / "bare.conll", "--chunk", 1) == (0, lines, "")
-    standard_input((texts / "bare.conll").read_bytes())
-    assert run(capsys, "--load", tmp_path / "m", "-") == (0, lines, "")
     code, out, _ = run(capsys, "--load", tmp_path / "m", texts / "bare.conll", "--scores")
     assert code == 0 and [len(line.split()) for line in out.split("\n\n")[1].splitlines()] == [4] * int(np.sum(sid == 0))
     assert run(capsys, "--load", tmp_path / "m", texts / "test.conll", "--no-shuffle", "--save", tmp_path / "on")[0] == 0
-    X, y, sid = read(texts / "test.conll", TEMPLATE)
     assert_array_equal(sklearn_predtron.load(tmp_path / "on").coef_, model.partial_fit(X, y, sid=sid).coef_)
 
 
@@ -174,14 +135,6 @@ def test_predictions_have_the_lines_of_the_file(capsys, texts, tmp_path, seed, c
     assert [line != "" for line in out.removesuffix("\n").split("\n")] == are_tokens
 
 
-def test_byte_order_marks(capsys, texts, tmp_path):
-    for name in ("train.conll", "template"):
-        (tmp_path / name).write_text((texts / name).read_text(encoding="utf-8"), encoding="utf-8-sig")
-    options = ["--template", tmp_path / "template", "--features", WIDTH, "--no-shuffle"]
-    assert run(capsys, tmp_path / "train.conll", *options, "--save", tmp_path / "m")[0] == 0
-    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, fitted(texts / "train.conll", TEMPLATE).coef_)
-
-
 def test_what_a_saved_model_fixes(capsys, texts, tmp_path):
     run(capsys, texts / "train.conll", "--features", WIDTH, "--save", tmp_path / "m")
     load = [texts / "test.conll", "--load", tmp_path / "m"]
@@ -190,18 +143,6 @@ def test_what_a_saved_model_fixes(capsys, texts, tmp_path):
     fitted(texts / "train.conll").save(tmp_path / "python")
     message = usage_error(capsys, "--load", tmp_path / "python", texts / "test.conll")
     assert "holds a PredtronSequenceTagger that was not trained on conll files" in message
-    model = sklearn_predtron.load(tmp_path / "m")
-    templates = [{"format": "conll", "template": template, "columns": 2} for template in (5, "x", [5], [[("9", 0)]])]
-    for state in (
-        {"format": "conll"},
-        {"format": "other"},
-        [],
-        {"format": "conll", "template": None, "columns": "x"},
-        *templates,
-    ):
-        model.file_format_ = state
-        model.save(tmp_path / "odd")
-        assert "has the file settings" in usage_error(capsys, "--load", tmp_path / "odd", texts / "test.conll")
 
 
 # ------------------------------------------------------------------------------------------------------------- what is wrong
@@ -232,46 +173,6 @@ def test_columns_and_labels(capsys, texts, tmp_path, as_given):
     )
     assert "--label='4' is no column" in usage_error(capsys, texts / "train.conll", "--label", 4)
     assert "--label='word' is no column of tokens" in usage_error(capsys, texts / "train.conll", "--label", "word")
-
-
-@pytest.mark.parametrize(
-    ("lines", "line", "reason"),
-    [
-        ("a x O\nb x B-P\n\nc O\n", 4, "the token has 2 columns, and those before it have 3"),
-        ("a x O\nb x y B-P\n", 2, "the token has 4 columns, and those before it have 3"),
-        ("a\nb\n", 1, "there is one column; the last one is the label, and others are needed"),
-        ("a x O\nb \xff B-P\n", 2, "the line is no text in UTF-8: byte 0xff at place 3; --encoding names another one"),
-        ("a x O\nb \0 B-P\n", 2, "the line has a NUL byte, which text has not"),
-    ],
-)
-def test_broken_lines(capsys, tmp_path, lines, line, reason):
-    path = tmp_path / "a.conll"
-    path.write_bytes(lines.encode("latin-1"))
-    code, out, err = run(capsys, path, "--classes", "O", "B-P", "--save", tmp_path / "m", "--quiet")
-    kept = f"the 1 rounds before it are kept, in {tmp_path / 'm'}" if "\n\n" in lines else "there is no trained model yet"
-    assert (code, out, err) == (1, "", f"error: {path}, line {line}: {reason}; {kept}\n")
-
-
-def test_a_broken_line_after_the_first_pass(capsys, texts, tmp_path):
-    whole = (texts / "train.conll").read_text(encoding="utf-8")
-    path = tmp_path / "a.conll"
-    path.write_text(whole + "a b\n", encoding="utf-8")
-    code, _, err = run(capsys, path, "--features", WIDTH, "--no-shuffle", "--save", tmp_path / "m")
-    assert code == 1 and f"line {whole.count(chr(10)) + 1}: the token has 2 columns" in err and "the 60 rounds before it" in err
-    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, fitted(texts / "train.conll").coef_)
-
-
-def test_truncated_and_binary_files(capsys, texts, tmp_path):
-    packed = gzip.compress((texts / "train.conll").read_bytes() * 50)
-    (tmp_path / "a.conll.gz").write_bytes(packed[: len(packed) // 2])
-    code, _, err = run(capsys, tmp_path / "a.conll.gz", "--features", WIDTH)
-    assert code == 1 and "Compressed file ended before" in err and err.count("\n") == 1
-    (tmp_path / "b.conll").write_bytes(np.random.default_rng(0).bytes(5000))
-    code, _, err = run(capsys, tmp_path / "b.conll")
-    assert code == 1 and "b.conll, line 1: the line" in err and err.count("\n") == 1
-    (tmp_path / "c.conll").write_text("a b O\n" * 1000)
-    with pytest.raises(BrokenLineError, match="the sequence from line 1 on is longer than chunk_bytes=100"):
-        list(open_rows(tmp_path / "c.conll", chunk_bytes=100))
 
 
 def test_labels_and_columns_that_the_model_does_not_know(capsys, texts, tmp_path):
@@ -305,22 +206,28 @@ def test_templates_that_are_none(capsys, texts, tmp_path, text, reason):
     assert reason in usage_error(capsys, texts / "train.conll", "--template", tmp_path / "t")
 
 
-def test_usage_errors(capsys, texts, tmp_path):
-    train = texts / "train.conll"
-    assert "--template='none' is not a file that can be read" in usage_error(capsys, train, "--template", "none")
-    assert "--save and --template are the same file" in usage_error(
-        capsys, train, "--template", texts / "template", "--save", texts / "template"
-    )
-    assert "--task binary is not for conll files; accepted is --task sequence" in usage_error(capsys, train, "--task", "binary")
-    assert "--features=piecewise is not for conll files" in usage_error(capsys, train, "--features", "piecewise")
-    assert "--jobs is for svmlight files, and the files are conll" in usage_error(capsys, train, "--jobs", 2)
-    assert "--grow=True is for svmlight files, and the files are conll" in usage_error(capsys, train, "--grow")
-    assert "--template='words' is for conll files, and the files are svmlight" in usage_error(
-        capsys, texts / "template", "--template", "words"
-    )
-    (tmp_path / "empty.conll").write_text("-DOCSTART- O\n\n")
-    assert "has no rows" in usage_error(capsys, tmp_path / "empty.conll")
-    (tmp_path / "one.conll").write_text("a O\nb O\n")
-    assert "[O]; at least two are needed, or --classes" in usage_error(capsys, tmp_path / "one.conll")
-    (tmp_path / "a.csv").write_text("a,b\n")
-    assert "have names of two formats" in usage_error(capsys, train, "--test", tmp_path / "a.csv")
+USAGE = [
+    ("train --template none", "--template='none' is not a file that can be read"),
+    ("train --template template --save template", "--save and --template are the same file"),
+    ("train --task binary", "--task binary is not for conll files; accepted is --task sequence"),
+    ("train --features piecewise", "--features=piecewise is not for conll files"),
+    ("train --jobs 2", "--jobs is for svmlight files, and the files are conll"),
+    ("train --grow", "--grow=True is for svmlight files, and the files are conll"),
+    ("template --template words", "--template='words' is for conll files, and the files are svmlight"),
+    ("one.conll", "[O]; at least two are needed, or --classes"),
+    ("train --test a.csv", "have names of two formats"),
+]
+
+
+@pytest.mark.always
+@pytest.mark.parametrize(("words", "message"), USAGE)
+def test_usage_errors(capsys, texts, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    for name, text in {
+        "empty.conll": "-DOCSTART- O\n\n",
+        "one.conll": "a O\nb O\n",
+        "a.csv": "a,b\n",
+        "template": MACROS,
+    }.items():
+        (tmp_path / name).write_text(text)
+    assert message in usage_error(capsys, *(texts / "train.conll" if word == "train" else word for word in words.split()))

@@ -1,6 +1,5 @@
 """Tables as text: what is learned of them is what estimators learn of the same table from pandas."""
 
-import gzip
 import json
 import os
 import time
@@ -11,8 +10,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sklearn_predtron
-from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
-from sklearn_predtron.datasets import BrokenLineError, open_rows
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron.datasets import open_rows
 from tests.cases import weights_of
 from tests.cli_cases import run, usage_error
 
@@ -66,18 +65,6 @@ OPTIONS = ["--no-shuffle", "--chunk", CHUNK, "--json"]
 # ---------------------------------------------------------------------------------------------------------------- learning
 
 
-def test_numbers_are_learned_as_those_of_an_array(capsys, tables, tmp_path):
-    (X, y), (T, z) = split(tables, "n", "group")
-    saved = ["--save", tmp_path / "m", "--predictions", tmp_path / "p"]
-    code, out, err = run(capsys, tables / "train-n.csv", "--test", tables / "test-n.csv", *OPTIONS, *saved)
-    model = learned(PredtronClassifier(), X.to_numpy(), y)
-    (ours,) = json.loads(out)["results"]
-    assert (code, err) == (0, "") and ours["rounds"] == N
-    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, model.coef_)
-    assert ours["held_out_score"] == pytest.approx(model.score(T.to_numpy(), z))
-    assert_array_equal(np.loadtxt(tmp_path / "p"), model.predict(T.to_numpy()))
-
-
 @pytest.mark.parametrize("features", ["piecewise", "auto"])
 def test_words_and_missing_cells_are_learned_as_those_of_a_frame(capsys, tables, tmp_path, features):
     (X, y), (T, z) = split(tables, "w", "buys")
@@ -117,18 +104,6 @@ def test_costs_of_rows(capsys, tables, tmp_path):
     costs, model = {("yes", "no"): T.pay.to_numpy()}, sklearn_predtron.load(tmp_path / "m")
     cost = model.sample_loss(T.to_numpy(dtype=object), z, costs=costs).mean()
     assert ours["held_out_cost"] == pytest.approx(cost)
-
-
-def test_ranks_that_are_words(capsys, tables, tmp_path):
-    text = (tables / "train-n.csv").read_text()
-    for i, name in enumerate(["low", "mid", "top"]):
-        text = text.replace(f",{i}\n", f",{name}\n")
-    (tmp_path / "a.csv").write_text(text)
-    (X, y), _ = split(tables, "n", "group")
-    how = [tmp_path / "a.csv", "--task", "ordinal", "--save", tmp_path / "m", *OPTIONS]
-    assert "ordinal labels that are text need --classes" in usage_error(capsys, *how)
-    assert run(capsys, *how, "--classes", "low", "mid", "top")[0] == 0
-    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, learned(PredtronOrdinalClassifier(), X.to_numpy(), y).coef_)
 
 
 @pytest.mark.parametrize("epochs", [1, 3])
@@ -290,20 +265,6 @@ def test_what_a_saved_model_fixes(capsys, tables, tmp_path):
         (tmp_path / "a.csv").write_text(text)
         code, _, err = run(capsys, *load, tmp_path / "a.csv")
         assert code == 1 and reason in err and err.count("\n") == 1
-    sklearn_predtron.load(tmp_path / "m")
-    broken = sklearn_predtron.load(tmp_path / "m")
-    known = broken.file_format_
-    for damaged in (
-        {"kinds": ["number"]},
-        {"names": 5},
-        {"names": ["pay"]},
-        {"names": ["pay", 3]},
-        {"place": 99},
-        {"place": "1"},
-    ):
-        broken.file_format_ = {**known, **damaged}
-        broken.save(tmp_path / "odd")
-        assert "has the file settings" in usage_error(capsys, "--load", tmp_path / "odd", tables / "test-n.csv")
 
 
 # ------------------------------------------------------------------------------------------------------------ what is wrong
@@ -324,55 +285,6 @@ def test_lines_of_spaces_are_left_out(capsys, tmp_path):
     assert_array_equal(sklearn_predtron.load(tmp_path / "blank").coef_, sklearn_predtron.load(tmp_path / "bare").coef_)
 
 
-UNREAD = "the row cannot be read: "
-OF_QUOTES = "; remove it, close the cell, or double the quotes within a text"
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "reason", "kept"),
-    [
-        ("a,y\n1,0\n2,1\n3\n", 4, "the row has 1 column, and the first one has 2", 2),
-        ("a,y\n1,0\n2,1\n\n3,0,0\n", 5, "the row has 3 columns, and the first one has 2", 2),
-        ('a,y\n1,0\n2,1\n"3,0\n4,1\n', 4, f'{UNREAD}a quote (") opens a cell and nothing closes it{OF_QUOTES}', 2),
-        (
-            'a,y\n1,0\n2,1\n"' + 140_000 * "3",
-            4,
-            f'{UNREAD}a cell has more than 131,072 characters, as after a quote (") that nothing closes{OF_QUOTES}',
-            2,
-        ),
-        ('a,y\n1,0\n2,1\n"3"4,0\n', 4, f'{UNREAD}a quote (") closes a cell and text follows{OF_QUOTES}', 2),
-        ("a,y\n1,0\n2,1\ninf,0\n", 4, "the column 'a' has 'inf', which is no finite number", 2),
-        ("a,y\n1,0\n2,1\n3,\n", 4, "the label is missing; --skip-unlabelled leaves such rows out", 2),
-        ("a,y\n1,0\n2,1\n3,\xff\n", 4, "the line is no text in UTF-8: byte 0xff at place 3; --encoding names another one", 2),
-        ("a,y\n1,0\n2,1\n3,\0\n", 4, "the line has a NUL byte, which text has not", 2),
-        ("a\n1\n2\n", 1, "there is one column; a label and a feature are needed", 0),
-        ("1\n2\n", 1, "there is one column; a label and a feature are needed", 0),
-        ("a,b,a\n1,2,3\n", 1, "the column 'a' is there twice", 0),
-    ],
-)
-def test_broken_lines(capsys, tmp_path, text, line, reason, kept):
-    path = tmp_path / "a.csv"
-    path.write_bytes(text.encode("latin-1"))
-    code, out, err = run(capsys, path, "--save", tmp_path / "m", "--quiet")
-    rest = f"the {kept} rounds before it are kept, in {tmp_path / 'm'}" if kept else "there is no trained model yet"
-    assert (code, out, err) == (1, "", f"error: {path}, line {line}: {reason}; {rest}\n")
-
-
-def test_truncated_and_binary_files(capsys, tables, tmp_path):
-    packed = gzip.compress((tables / "train-n.csv").read_bytes())
-    (tmp_path / "a.csv.gz").write_bytes(packed[: len(packed) // 2])
-    (tmp_path / "b.csv").write_bytes(np.random.default_rng(0).bytes(5000))
-    (tmp_path / "c.csv").write_text("a,y\n" + "1" * 200 + ",0\n")
-    for name, reason in (
-        ("a.csv.gz", "Compressed file ended"),
-        ("b.csv", "line 1: the line"),
-    ):
-        code, _, err = run(capsys, tmp_path / name)
-        assert code == 1 and reason in err and err.count("\n") == 1
-    with pytest.raises(BrokenLineError, match="longer than chunk_bytes=100"):
-        list(open_rows(tmp_path / "c.csv", chunk_bytes=100))
-
-
 def test_usage_errors(capsys, tables, tmp_path):
     train = tables / "train-n.csv"
     for task in ("rank", "sequence", "multilabel"):
@@ -380,10 +292,6 @@ def test_usage_errors(capsys, tables, tmp_path):
     for option in (["--grow"], ["--jobs", 2]):
         assert "is for svmlight files, and the files are csv" in usage_error(capsys, train, *option)
     assert "--template='words' is for conll files, and the files are csv" in usage_error(capsys, train, "--template", "words")
-    for text in ("", "\n\n", "pay,age,group\n"):
-        (tmp_path / "a.csv").write_text(text)
-        assert "has no rows" in usage_error(capsys, tmp_path / "a.csv")
-        assert "has no rows" in usage_error(capsys, train, "--test", tmp_path / "a.csv")
     (tmp_path / "a.csv").write_text("a,y\n1,0\n2,0\n")
     assert "has the labels [0]; at least two are needed" in usage_error(capsys, tmp_path / "a.csv")
     (tmp_path / "a.csv").write_text("a,y\n1,x\n2,0\n")

@@ -6,16 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, make_friedman1
 
 import sklearn_predtron
 from sklearn_predtron import (
     PredtronBinaryClassifier,
-    PredtronClassifier,
-    PredtronOrdinalClassifier,
-    PredtronRanker,
-    PredtronSequenceTagger,
 )
 from tests.cases import weights_of
 from tests.cli_cases import run, usage_error
@@ -23,36 +18,18 @@ from tests.cli_cases import run, usage_error
 pytestmark = pytest.mark.usefixtures("as_streams")
 
 N, TESTED = 1200, 400
-CHUNK = 300
 X, Y = make_friedman1(N + TESTED, n_features=6, noise=1.0, random_state=0)
 X = np.where(X < 0.1, 0, X).round(3)  # zeros are left out, and all is written to the last bit
 GRADE = np.digitize(Y, np.quantile(Y, [0.3, 0.7]))
-IDS = np.arange(N + TESTED) // 10
-MAPS = ["piecewise", "auto", "fourier"]
 
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory):
-    """Files to learn from and to test on, of two classes, of three, and with ids."""
+    """Files to learn from and to test on."""
     folder = tmp_path_factory.mktemp("tables")
     for part, rows in (("train", slice(0, N)), ("test", slice(N, None))):
         dump_svmlight_file(X[rows], GRADE[rows] > 1, str(folder / f"{part}-two"))
-        dump_svmlight_file(X[rows], GRADE[rows], str(folder / f"{part}-three"))
-        dump_svmlight_file(X[rows], GRADE[rows], str(folder / f"{part}-ids"), query_id=IDS[rows])
     return folder
-
-
-@pytest.mark.parametrize("features", MAPS)
-def test_rows_are_learned_as_those_of_an_array(capsys, tables, tmp_path, features):
-    options = ["--features", features, "--chunk", CHUNK, "--no-shuffle", "--save", tmp_path / "model"]
-    code, out, _ = run(capsys, tables / "train-two", "--test", tables / "test-two", "--json", *options)
-    model, y, rows = PredtronBinaryClassifier(features=features), (GRADE > 1).astype(int), X
-    if features == "auto":  # lines are sparse rows, which keep their columns, standardised as without the option
-        model, rows = PredtronBinaryClassifier(features=None, norm="scaled"), sparse.csr_matrix(X)
-    for i in range(0, N, CHUNK):
-        model.partial_fit(rows[i : min(i + CHUNK, N)], y[i : min(i + CHUNK, N)], classes=[0, 1])
-    assert_array_equal(weights_of(sklearn_predtron.load(tmp_path / "model")), weights_of(model))
-    assert code == 0 and json.loads(out)["results"][0]["held_out_score"] == pytest.approx(model.score(X[N:], y[N:]))
 
 
 def test_curves_are_learned(capsys, tables):
@@ -61,28 +38,6 @@ def test_curves_are_learned(capsys, tables):
         _, out, _ = run(capsys, tables / "train-two", "--test", tables / "test-two", "--epochs", 3, "--json", *options)
         scores.append(json.loads(out)["results"][0]["held_out_score"])
     assert scores[1] > scores[0] + 0.02
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "options"),
-    [
-        (PredtronClassifier, "three", []),
-        (PredtronOrdinalClassifier, "three", ["--task", "ordinal"]),
-        (PredtronRanker, "ids", []),
-        (PredtronSequenceTagger, "ids", ["--task", "sequence"]),
-    ],
-)
-def test_other_tasks(capsys, tables, tmp_path, kind, name, options):
-    options = [*options, "--features", "piecewise", "--chunk", CHUNK, "--no-shuffle", "--save", tmp_path / "model"]
-    code, _, _ = run(capsys, tables / f"train-{name}", "--test", tables / f"test-{name}", *options)
-    ids = {PredtronRanker: "qid", PredtronSequenceTagger: "sid"}.get(kind)
-    model = kind(features="piecewise")
-    for i in range(0, N, CHUNK):
-        part = slice(i, i + CHUNK)
-        of_rows = {} if ids is None else {ids: IDS[part]}
-        model.partial_fit(X[part], GRADE[part], **of_rows, **({} if kind is PredtronRanker else {"classes": [0, 1, 2]}))
-    assert code == 0
-    assert_array_equal(weights_of(sklearn_predtron.load(tmp_path / "model")), weights_of(model))
 
 
 def test_a_saved_map_predicts_and_goes_on(capsys, tables, tmp_path):

@@ -14,10 +14,7 @@ from contextlib import redirect_stdout, suppress
 from functools import partial
 
 import joblib
-import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
-from sklearn.datasets import dump_svmlight_file
 
 import sklearn_predtron
 from sklearn_predtron._support import array_file
@@ -31,20 +28,6 @@ pytestmark = pytest.mark.usefixtures("as_streams")
 
 FORM = ["--features", 6, "--classes", 0, 1, 2]
 HUGE = ["".join(f" {j + 1}:{sign}1.7e308" for j, sign in enumerate(signs)) for signs in itertools.product(["", "-"], repeat=6)]
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    """Training and test files of rows in three classes, and of the same rows as documents of queries (q)."""
-    folder, rng = tmp_path_factory.mktemp("svm"), np.random.default_rng(0)
-    W, found = rng.standard_normal((3, 6)), {}
-    for name, n in {"a": 200, "test": 60}.items():
-        X = rng.standard_normal((n, 6))
-        y = (X @ W.T).argmax(axis=1)
-        for kind, ids in {"": None, "q": np.arange(n) // 8}.items():
-            found[name + kind] = str(folder / f"{name}{kind}.svm")
-            dump_svmlight_file(X, y, found[name + kind], zero_based=False, query_id=ids)
-    return found
 
 
 @pytest.fixture
@@ -120,22 +103,20 @@ def test_a_pipe_is_learned_as_the_file_is(capsys, files, pipe, tmp_path, data, o
     assert content(tmp_path / "pipe") == content(tmp_path / "file")
 
 
-@pytest.mark.parametrize("options", [[], FORM], ids=["scanned", "given"])
-def test_a_pipe_is_scored_as_the_file_is(capsys, files, pipe, tmp_path, options):
-    expected = run(capsys, files["a"], *options, "--test", files["test"], "--predictions", tmp_path / "file")
-    test = pipe(content(files["test"]))
-    found = run(capsys, pipe(content(files["a"])), *options, "--test", test, "--predictions", tmp_path / "pipe")
-    assert expected[0] == 0 and found == expected and "-" not in found[1][0][:3]
-    assert content(tmp_path / "pipe") == content(tmp_path / "file")
-
-
-def test_a_model_goes_on_with_pipes(capsys, files, pipe, tmp_path):
-    run(capsys, files["a"], "--save", tmp_path / "model")
-    arguments = ["--load", tmp_path / "model", "--save"]
-    expected = run(capsys, files["a"], *arguments, tmp_path / "file", "--test", files["test"])
+@pytest.mark.parametrize("options", [[], FORM, "load"], ids=["scanned", "given", "load"])
+def test_two_pipes_are_two_files(capsys, files, pipe, tmp_path, options):
+    """One to learn from, also with a model, and one to score on."""
+    if options == "load":
+        run(capsys, files["a"], "--save", tmp_path / "model")
+        options = ["--load", tmp_path / "model"]
+    to = [["--save", tmp_path / f"{name}-m", "--predictions", tmp_path / name] for name in ("file", "pipe")]
+    expected = run(capsys, files["a"], *options, "--test", files["test"], *to[0])
     train, test = pipe(content(files["a"])), pipe(content(files["test"]))
-    assert run(capsys, train, *arguments, tmp_path / "pipe", "--test", test) == expected
-    assert content(tmp_path / "pipe") == content(tmp_path / "file")
+    assert run(capsys, train, *options, "--test", test, *to[1]) == expected
+    assert expected[0] == 0 and "-" not in expected[1][0][:3]
+    assert content(tmp_path / "pipe") == content(tmp_path / "file") and content(tmp_path / "pipe-m") == content(
+        tmp_path / "file-m"
+    )
 
 
 def test_a_named_pipe_with_compressed_rows(files, tmp_path):
@@ -146,14 +127,15 @@ def test_a_named_pipe_with_compressed_rows(files, tmp_path):
     writer.start()
     done = run_program(path, "--save", tmp_path / "pipe")
     assert (done.returncode, done.stderr) == (0, "") and "PredtronRanker" in done.stdout
-    assert job.main([files["aq"], "--save", str(tmp_path / "file")]) == 0
+    assert job.main([str(files["aq"]), "--save", str(tmp_path / "file")]) == 0
     assert content(tmp_path / "pipe") == content(tmp_path / "file")
 
 
 def test_a_pipe_is_copied_once_and_only_to_be_read_again(capsys, files, pipe, monkeypatch):
     copies, temporary = [], data_files.TemporaryFile
     monkeypatch.setattr(data_files, "TemporaryFile", lambda: copies.append(temporary()) or copies[-1])
-    for options, n in [(FORM, 0), (["--task", "rank", "--features", 6], 0), (["--epochs", 2], 1), ([*FORM, "--epochs", 2], 1)]:
+    rank = ["--task", "rank", "--features", 6]
+    for options, n in [(FORM, 0), (rank, 0), (["--grow"], 0), (["--epochs", 2], 1), ([*FORM, "--epochs", 2], 1)]:
         copies.clear()
         assert run(capsys, pipe(content(files["aq" if "rank" in options else "a"])), *options)[0] == 0
         assert len(copies) == n and all(copy.closed for copy in copies)
@@ -219,7 +201,7 @@ def test_nothing_to_score(capsys, files, pipe, tmp_path, data):
 
 @pytest.mark.parametrize("kind", ["", "q"])
 def test_scores_that_overflow(capsys, files, tmp_path, kind):
-    huge = "".join(f"0{kind and ' qid:9'}{row}\n" for row in HUGE)
+    huge = "".join(f"0{kind and ' qid:99'}{row}\n" for row in HUGE)
     path = tmp_path / "test.svm"
     path.write_bytes(content(files["test" + kind]) + huge.encode())
     large = ["--chunk", 4, "--features", 6, "--norm", "l2"]
@@ -227,9 +209,9 @@ def test_scores_that_overflow(capsys, files, tmp_path, kind):
     code, rows, err = run(capsys, files["a" + kind], *arguments, "--test", path)
     before = run(capsys, files["a" + kind], *large, "--test", files["test" + kind])
     assert code == 1 and rows == before[1] and sklearn_predtron.load(tmp_path / "model").t_ > 0
-    where = "line 61: in the chunk that begins here" if kind == "" else "in the chunk that begins with qid:9"
+    where = "line 81: in the chunk that begins here" if kind == "" else "in the chunk that begins with qid:99"
     assert where in err and "the scores overflow; scale the features down; the held-out score is of the rows before it" in err
-    assert err.count("\n") == 1 and len((tmp_path / "p").read_text().splitlines()) == 60
+    assert err.count("\n") == 1 and len((tmp_path / "p").read_text().splitlines()) == 80
 
 
 @pytest.mark.parametrize("text", ["", "1 1:2\n", "junk"])
@@ -315,7 +297,7 @@ def test_nobody_reads_the_predictions(capsys, files):
 def test_predictions_replace_no_link(capsys, files, tmp_path):
     (tmp_path / "link").symlink_to("target")
     assert run(capsys, files["a"], "--test", files["test"], "--predictions", tmp_path / "link")[0] == 0
-    assert (tmp_path / "link").is_symlink() and len((tmp_path / "target").read_text().splitlines()) == 60
+    assert (tmp_path / "link").is_symlink() and len((tmp_path / "target").read_text().splitlines()) == 80
 
 
 @pytest.mark.parametrize("name", ["save", "predictions"])
@@ -451,13 +433,3 @@ def test_no_standard_output_at_all(files, tmp_path):
 
 
 # ------------------------------------------------------------------------------------------------------------ byte order mark
-
-
-def test_a_byte_order_mark(capsys, files, pipe, tmp_path):
-    for name in ("a", "aq"):
-        path = tmp_path / "bom.svm"
-        path.write_bytes(b"\xef\xbb\xbf" + content(files[name]))
-        expected = run(capsys, files[name], "--save", tmp_path / "file")
-        for train in (path, pipe(content(path))):
-            assert run(capsys, train, "--save", tmp_path / "bom") == expected
-            assert_array_equal(sklearn_predtron.load(tmp_path / "bom").coef_, sklearn_predtron.load(tmp_path / "file").coef_)

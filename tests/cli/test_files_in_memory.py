@@ -12,13 +12,10 @@ from sklearn_predtron import (
     PredtronBinaryClassifier,
     PredtronBipartiteClassifier,
     PredtronClassifier,
-    PredtronMultilabelClassifier,
-    PredtronOrdinalClassifier,
-    PredtronRanker,
-    PredtronSequenceTagger,
 )
 from sklearn_predtron.datasets import read_svmlight
 from tests.cli_cases import run
+from tests.cli_worlds import WORLDS
 
 
 def trained(capsys, tmp_path, *argv, warnings=""):
@@ -35,46 +32,30 @@ def assert_alike(model, expected, X):
         np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
 
 
-@pytest.fixture
-def sets(tmp_path):
-    """A file of label sets."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((60, 3)).round(2)
-    lines = [",".join(str(j) for j in range(3) if x[j] > 0) + "".join(f" {j + 1}:{x[j]}" for j in range(3)) for x in X]
-    (tmp_path / "sets.svm").write_text("\n".join(lines) + "\n")
-    return tmp_path / "sets.svm"
-
-
+@pytest.mark.always(each="name")
 @pytest.mark.parametrize("chunk", [10_000, 64])
-@pytest.mark.parametrize(
-    ("name", "task", "kind", "ids"),
-    [
-        ("a", "multiclass", PredtronClassifier, None),
-        ("a", "ordinal", PredtronOrdinalClassifier, None),
-        ("aq", "rank", PredtronRanker, "qid"),
-        ("aq", "sequence", PredtronSequenceTagger, "sid"),
-    ],
-)
-def test_a_file_is_trained_by_fit(capsys, tmp_path, files, chunk, name, task, kind, ids):
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_file_is_trained_by_fit(capsys, tmp_path, name, chunk):
     """The bits of fit in Python, in chunks of any size; queries and sequences stay apart where chunks meet."""
-    model, result = trained(capsys, tmp_path, files[name], "--task", task, "--seed", 3, "--chunk", chunk)
-    X, y, *groups = read_svmlight(files[name], **({"query_id" if ids == "qid" else "sequence_id": True} if ids else {}))
-    expected = kind(norm="scaled", random_state=3).fit(X, y, **({ids: groups[0]} if ids else {}))
-    if task == "rank":
-        np.testing.assert_array_equal(model.predict(X), expected.predict(X))
-    elif task == "sequence":
-        np.testing.assert_array_equal(model.predict_proba(X, groups[0]), expected.predict_proba(X, groups[0]))
-    else:
-        assert_alike(model, expected, X)
-    rounds = len(np.unique(groups[0])) if ids else len(y)
-    assert (result["training"], result["epochs"], result["rounds"]) == ("fit", expected.n_iter_, rounds)
+    world = WORLDS[name]
+    data = world.draw(120, 0)
+    argv = [world.write(tmp_path / "a", data), *world.options, "--seed", 3, "--chunk", chunk]
+    model, result = trained(capsys, tmp_path, *argv)
+    given = {} if world.weights is None else {"sample_weight": [world.weights(x) for x in data.X.tolist()]}
+    expected = (
+        world.estimator().set_params(random_state=3).fit(world.rows(data), world.target(data), **world.given(data), **given)
+    )
+    assert world.predictions(model, data) == world.predictions(expected, data)
+    of_rows = world.given(data) if world.ids == "sid" else {}
+    for method in ("predict_proba", "decision_function"):
+        if hasattr(expected, method):
+            scores = getattr(expected, method)(world.rows(data), **of_rows)
+            np.testing.assert_array_equal(getattr(model, method)(world.rows(data), **of_rows), scores)
+    assert (result["training"], result["epochs"], result["rounds"]) == ("fit", expected.n_iter_, 120)
     assert result["progressive_loss"] is None
 
 
-def test_sets_and_batches_are_trained_by_fit(capsys, tmp_path, sets):
-    model, _ = trained(capsys, tmp_path, sets, "--task", "multilabel", "--no-shuffle", "--chunk", 25)
-    X, y, _ = read_svmlight(sets, multilabel=True)
-    assert_alike(model, PredtronMultilabelClassifier(norm="scaled", shuffle=False, random_state=0).fit(X, y), X)
+def test_batches_are_trained_by_fit(capsys, tmp_path):
     X, y = load_iris(return_X_y=True)
     table = pd.DataFrame(X).assign(y=(y == 1).astype(int))
     table.to_csv(tmp_path / "b.csv", index=False)

@@ -19,15 +19,6 @@ WORDS = ["red", "green", "blue"]
 OPTIONS = ["--no-shuffle", "--json"]
 
 
-def things(n=N, seed=0):
-    """Numbers, words, truths and what is missing, by name, and labels."""
-    rng = np.random.default_rng(seed)
-    for _ in range(n):
-        size, colour, old = rng.standard_normal(), WORDS[rng.integers(3)], bool(rng.integers(2))
-        label = "yes" if (size > 0) ^ (colour == "red") else "no"
-        yield {"size": round(size, 3), "colour": colour, "old": old, "gone": None, "ä b": 2}, label
-
-
 def hashed(rows, width=WIDTH):
     pairs = [[(name, value) for name, value in row.items() if value is not None] for row in rows]
     return FeatureHasher(width, input_type="pair", alternate_sign=False).transform(pairs)
@@ -38,37 +29,7 @@ def write(path, lines):
     return path
 
 
-def learned(model, X, y, **given):
-    return model.partial_fit(X, y, classes=np.unique(y), **given)
-
-
 # --------------------------------------------------------------------------------------------------------------------- JSON
-
-
-@pytest.fixture
-def objects(tmp_path):
-    found = list(things(N + 30))
-    lines = [json.dumps({**row, "label": label}) for row, label in found]
-    write(tmp_path / "train.jsonl", lines[:N]), write(tmp_path / "test.jsonl", lines[N:])
-    write(tmp_path / "bare.jsonl", [json.dumps(row, ensure_ascii=False) for row, _ in found[N:]])
-    rows, labels = [row for row, _ in found], np.array([label for _, label in found])
-    return tmp_path, (hashed(rows[:N]), labels[:N]), (hashed(rows[N:]), labels[N:])
-
-
-def test_objects_are_learned_as_they_are_hashed(capsys, objects, standard_input):
-    folder, (X, y), (T, z) = objects
-    saved = ["--save", folder / "m", "--predictions", folder / "p"]
-    code, out, err = run(capsys, folder / "train.jsonl", "--test", folder / "test.jsonl", *OPTIONS, *saved)
-    model, (ours,) = learned(PredtronBinaryClassifier(norm="l2"), X, y), json.loads(out)["results"]
-    assert (code, err) == (0, "") and ours["held_out_score"] == pytest.approx(model.score(T, z))
-    assert_array_equal(sklearn_predtron.load(folder / "m").coef_, model.coef_)
-    lines = "".join(f"{label}\n" for label in model.predict(T))
-    assert (folder / "p").read_text() == lines
-    assert run(capsys, "--load", folder / "m", folder / "bare.jsonl") == (0, lines, "")
-    standard_input((folder / "bare.jsonl").read_bytes())
-    assert run(capsys, "--load", folder / "m", "-", "--chunk", 1) == (0, lines, "")
-    run(capsys, "--load", folder / "m", folder / "test.jsonl", "--save", folder / "on", *OPTIONS)
-    assert_array_equal(sklearn_predtron.load(folder / "on").coef_, model.partial_fit(T, z).coef_)
 
 
 def test_labels_of_objects(capsys, tmp_path):
@@ -88,49 +49,17 @@ def test_labels_of_objects(capsys, tmp_path):
         assert model.file_format_ == {"format": "json", "label": "kind"}
         code, out, _ = run(capsys, "--load", tmp_path / "m", write(tmp_path / "b", ['{"a": 1}', '{"kind": null, "b": 3}']))
         assert code == 0 and len(out.splitlines()) == 2
-    model.file_format_ = {"format": "json", "label": ["kind"]}
-    model.save(tmp_path / "odd")
-    assert "has the file settings" in usage_error(capsys, "--load", tmp_path / "odd", tmp_path / "b")
     message = usage_error(capsys, tmp_path / "a", "--format", "json")
     assert "has no label in its first row" in message and "; the label is 'label' unless --label says another name" in message
     write(tmp_path / "a", ['{"a": 1, "label": 1}', '{"a": 1, "label": "x"}'] * 3)
     assert "has the label 'x' beside numbers" in usage_error(capsys, tmp_path / "a", "--format", "json")
 
 
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ('{"a": 1', "the line is no JSON: Expecting ',' delimiter, at place 8"),
-        ('{"a": NaN, "label": 0}', "the line is no JSON: NaN is no number of JSON"),
-        ("[" * 100_000, "the line is no JSON: "),
-        ("[1, 2]", "the line is [1, 2]; accepted are objects, of features by name"),
-        ("3", "the line is 3; accepted are objects"),
-        ('{"a": 1, "a": 2, "label": 0}', "a name is there twice"),
-        ('{"a": [1], "label": 0}', "'a' is a list or an object; accepted are numbers, strings, true, false and null"),
-        ('{"a": {"b": 1}, "label": 0}', "'a' is a list or an object"),
-        ('{"label": [0]}', "the label 'label' is a list or an object; accepted are numbers and strings"),
-        ('{"label": 7}', "the label 7 is not one of the classes [0, 1]"),
-        ('{"a": 1}', "the row has no label"),
-        ('{"a": 1' + "0" * 400 + ', "label": 0}', "the number of 'a' is too large"),
-        ('{"a": -1e999, "label": 0}', "the number of 'a' is too large"),
-        ('{"label": "\\udc80"}', "'\\udc80' is no text in Unicode"),
-        ('{"label": 1e999}', "the label 'label' is too large a number"),
-        ('{"a": "\\ud800", "label": 0}', "'\\ud800' is no text in Unicode"),
-        ('{"a": "\0", "label": 0}', "the line has a NUL byte, which text has not"),
-    ],
-)
-def test_lines_that_are_no_rows(capsys, tmp_path, line, reason):
-    path = write(tmp_path / "a.jsonl", ['{"a": 1, "label": 0}', '{"b": 2, "label": 1}', "", line])
-    code, _, err = run(capsys, path, "--classes", 0, 1, "--save", tmp_path / "m")
-    assert code == 1 and err.startswith(f"error: {path}, line 4: {reason}") and err.count("\n") == 1
-    assert err.endswith(f"the 2 rounds before it are kept, in {tmp_path / 'm'}\n")
-
-
-def test_a_label_among_rows_without(capsys, objects):
-    folder, *_ = objects
-    run(capsys, folder / "train.jsonl", "--save", folder / "m", *OPTIONS)
-    write(folder / "mixed", ['{"size": 1}', '{"size": 2, "label": "no"}'])
-    code, out, err = run(capsys, "--load", folder / "m", folder / "mixed")
+def test_a_label_among_rows_without(capsys, tmp_path):
+    write(tmp_path / "train.jsonl", ['{"size": 1, "label": "no"}', '{"size": -1, "label": "yes"}'])
+    run(capsys, tmp_path / "train.jsonl", "--save", tmp_path / "m", *OPTIONS)
+    write(tmp_path / "mixed", ['{"size": 1}', '{"size": 2, "label": "no"}'])
+    code, out, err = run(capsys, "--load", tmp_path / "m", tmp_path / "mixed")
     assert code == 1 and out.count("\n") == 1 and "line 2: the row has a label, and those before it have none" in err
 
 
@@ -178,42 +107,6 @@ def test_lines_are_learned_with_their_importance(capsys, tmp_path, kind, options
     assert not np.array_equal(weighted.coef_, plain.coef_)
 
 
-def test_lines_without_labels_are_predicted(capsys, tmp_path):
-    lines, X, *_ = examples()
-    write(tmp_path / "a.vw", lines), write(tmp_path / "bare", ["|" + line.partition("|")[2] for line in lines])
-    run(capsys, tmp_path / "a.vw", *OPTIONS, "--save", tmp_path / "m")
-    predicted = sklearn_predtron.load(tmp_path / "m").predict(X)
-    assert run(capsys, "--load", tmp_path / "m", tmp_path / "bare") == (0, "".join(f"{label:g}\n" for label in predicted), "")
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ("1 2 3 | a", "at '3': initial predictions are not read; accepted before | are a number, which is the label"),
-        ("1 'tag | a", "at \"'tag\": what is a tag, by its ' or because no space is before |, is not read"),
-        ("1 1|f a", "at '1': what is a tag"),
-        ("1| a", "at '1': what is a tag"),
-        ("1:0.5 2:1 | a", "at '1:0.5': costs of labels are not read"),
-        ("0:1:0.5 | a", "at '0:1:0.5': costs of labels are not read"),
-        ("shared | a", "at 'shared': it is no number"),
-        ("1 -2 | a", "at '-2': the importance is negative"),
-        ("1 a b", "there is no |, behind which features are"),
-        ("1 | a:b", "at 'a:b': expected NAME or NAME:VALUE, with a finite number"),
-        ("1 | a:1:2", "at 'a:1:2': expected NAME or NAME:VALUE"),
-        ("1 | a:nan", "at 'a:nan': expected NAME"),
-        ("1 | :3", "at ':3': expected NAME"),
-        ("1 |f:x a", "at 'f:x': expected NAME"),
-        ("| a", "the row has no label"),
-        ("2 | a", "the label 2 is not one of the classes [-1, 1]"),
-    ],
-)
-def test_what_is_no_line_of_rows(capsys, tmp_path, line, reason):
-    path = write(tmp_path / "a.vw", ["1 | a", "-1 | b", "", line])
-    code, _, err = run(capsys, path, "--classes", -1, 1, "--save", tmp_path / "m")
-    assert code == 1 and err.startswith(f"error: {path}, line 4: {reason}") and err.count("\n") == 1
-    assert err.endswith(f"the 2 rounds before it are kept, in {tmp_path / 'm'}\n")
-
-
 def test_usage_errors(capsys, tmp_path):
     path = write(tmp_path / "a.vw", ["1 | a", "-1 | b"])
     assert "--label='a' is for csv and conll and json files, and the files are vw" in usage_error(capsys, path, "--label", "a")
@@ -225,12 +118,6 @@ def test_usage_errors(capsys, tmp_path):
     message = usage_error(capsys, path, "--load", tmp_path / "ranker")
     assert "holds a PredtronRanker, which is not for vw files" in message
     assert "is for csv and json files, and the files are vw" in usage_error(capsys, path, "--costs", "1:0=a")
-    for ending in ("vw", "jsonl"):
-        (tmp_path / f"empty.{ending}").write_text("\n")
-        assert "has no rows" in usage_error(capsys, tmp_path / f"empty.{ending}")
-        (tmp_path / f"binary.{ending}").write_bytes(np.random.default_rng(0).bytes(3000))
-        code, _, err = run(capsys, tmp_path / f"binary.{ending}")
-        assert code == 1 and "line 1" in err and err.count("\n") == 1
 
 
 def fields(kind, n=200):

@@ -15,19 +15,6 @@ from tests.cli_cases import run, usage_error
 pytestmark = pytest.mark.usefixtures("as_streams")
 
 
-@pytest.mark.parametrize("kind", ["", "w", "q"])
-def test_several_files_are_one_stream(capsys, files, tmp_path, kind):
-    parts = [files["a" + kind], files["b" + kind]]
-    (tmp_path / "whole.svm").write_bytes(b"".join(part.read_bytes() for part in parts))
-    (tmp_path / "empty.svm").write_text("# no rows\n")
-    for name, train in [("whole", [tmp_path / "whole.svm"]), ("parts", [parts[0], tmp_path / "empty.svm", parts[1]])]:
-        options = ["--no-shuffle", "--save", tmp_path / name, "--epochs", 2]
-        code, out, err = run(capsys, *train, *options)
-        assert (code, err) == (0, "")
-    assert f"a{kind}.svm and 2 more  Predtron" in out
-    assert_array_equal(sklearn_predtron.load(tmp_path / "parts").coef_, sklearn_predtron.load(tmp_path / "whole").coef_)
-
-
 def test_a_query_is_whole_in_its_file(capsys, files, tmp_path):
     options = ["--json", "--chunk", 3]
     code, out, _ = run(capsys, files["aq"], files["aq"], *options)

@@ -5,30 +5,10 @@ import os
 
 import pytest
 
-from sklearn_predtron.datasets.formats import files as data_files
 from tests.cli_cases import run, usage_error
 from tests.forked import run_program
 
 pytestmark = pytest.mark.usefixtures("as_streams")
-
-
-@pytest.mark.parametrize("options", [[], ["--epochs", 2], ["--grow"], ["--features", 6, "--classes", 0, 1, 2]], ids=str)
-def test_standard_input_is_learned_as_the_file_is(capsys, files, standard_input, tmp_path, monkeypatch, options):
-    copies, temporary = [], data_files.TemporaryFile
-    monkeypatch.setattr(data_files, "TemporaryFile", lambda: copies.append(temporary()) or copies[-1])
-    assert run(capsys, files["a"], *options, "--save", tmp_path / "file")[0] == 0
-    standard_input(files["a"].read_bytes())
-    code, out, err = run(capsys, "-", *options, "--save", tmp_path / "pipe")
-    assert (code, err) == (0, "") and out.splitlines()[2].startswith("standard input  PredtronClassifier")
-    assert (tmp_path / "pipe").read_bytes() == (tmp_path / "file").read_bytes()
-    assert len(copies) == ("--grow" not in options and "--features" not in options)
-
-
-def test_standard_input_to_score_on(capsys, files, standard_input, tmp_path):
-    run(capsys, files["a"], "--save", tmp_path / "model", "--test", files["test"], "--predictions", tmp_path / "p")
-    standard_input(files["test"].read_bytes())
-    code, *_ = run(capsys, "--load", tmp_path / "model", "--test", "-", "--predictions", tmp_path / "q")
-    assert code == 0 and (tmp_path / "p").read_text() == (tmp_path / "q").read_text()
 
 
 def test_standard_input_is_a_file(files, tmp_path):

@@ -10,7 +10,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import sklearn_predtron
-from sklearn_predtron import PredtronRanker, PredtronSequenceTagger
 from sklearn_predtron.cli import main
 from sklearn_predtron.datasets import read_svmlight
 from tests.cli_cases import PROGRAM, run, unlabelled, usage_error
@@ -81,17 +80,9 @@ def test_a_blank_line_is_a_row_without_labels(capsys, files, tmp_path, form):
         assert (code, err) == (0, "") and out == (tmp_path / "p").read_text() and out.count("\n") == 9
 
 
-def test_documents_and_tokens_without_labels(capsys, files, tmp_path):
-    X, y, ids = read_svmlight(files["aq"], query_id=True)
-    (tmp_path / "u.svm").write_text(unlabelled(files["testq"]))
-    X_test, _, test_ids = read_svmlight(files["testq"], query_id=True)
-    ranker = PredtronRanker().partial_fit(X, y, qid=ids)
-    tagger = PredtronSequenceTagger().partial_fit(X, y, sid=ids, classes=[0, 1, 2])
-    for model, expected in [(ranker, ranker.predict(X_test)), (tagger, tagger.predict(X_test, sid=test_ids))]:
-        model.save(tmp_path / "m")
-        code, out, err = run(capsys, "--load", tmp_path / "m", tmp_path / "u.svm")
-        assert (code, err) == (0, "")
-        assert_array_equal(np.array(out.split(), dtype=float), expected)
+@pytest.mark.parametrize("task", ["rank", "sequence"])
+def test_rows_without_ids_are_not_predicted(capsys, files, tmp_path, task):
+    assert run(capsys, files["aq"], "--task", task, "--save", tmp_path / "m")[0] == 0
     (tmp_path / "u.svm").write_text("1:1\n")
     code, _, err = run(capsys, "--load", tmp_path / "m", tmp_path / "u.svm")
     assert code == 1 and "line 1: at '1:1': expected qid:ID" in err and "the predictions are of the rows before it" in err

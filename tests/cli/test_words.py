@@ -83,7 +83,7 @@ def test_rewritten_files_are_read_as_others(tmp_path):
     assert 5 < broken < 75
 
 
-@pytest.mark.parametrize("options", [[], ["--grow"], ["--classes", NAMES[2], NAMES[0], NAMES[1]]], ids=["", "grow", "classes"])
+@pytest.mark.parametrize("options", [["--grow"], ["--classes", NAMES[2], NAMES[0], NAMES[1]]], ids=["grow", "classes"])
 def test_words_are_labels(capsys, files, tmp_path, options):
     arguments = [files["aw"], *options, "--no-shuffle", "--save", tmp_path / "m", "--test", files["testw"], "--chunk", 50]
     code, out, err = run(capsys, *arguments, "--predictions", tmp_path / "p")

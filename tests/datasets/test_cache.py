@@ -12,7 +12,6 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from sklearn_predtron import PredtronClassifier
 from sklearn_predtron.datasets import BrokenLineError, SvmlightReader, _cache
 from sklearn_predtron.datasets._reader import SvmlightReader as Reader
 
@@ -155,21 +154,6 @@ def test_values_that_are_floats_take_four_bytes(path):
     assert sizes[0] < 8 * 1000 + 1000 < 12 * 1000 < sizes[1] < 13 * 1000
 
 
-def test_what_is_learned_is_the_same(tmp_path):
-    rng = np.random.default_rng(0)
-    lines = (b"%d %d:%r %d:1" % (i % 3, 1 + i % 7, float(v), 9 + i % 5) for i, v in enumerate(rng.standard_normal(3000)))
-    (tmp_path / "rows.svm").write_bytes(b"\n".join(lines))
-    models = []
-    for cache in (None, True, tmp_path / "other"):
-        reader, model = SvmlightReader(tmp_path / "rows.svm", chunk_rows=256, cache=cache), PredtronClassifier()
-        for _ in range(3):
-            for X, y, _ in reader:
-                model.partial_fit(X, y, classes=range(3))
-        models.append(model.coef_.tobytes())
-    assert models[0] == models[1] == models[2]
-    assert files(tmp_path) == ["other", "rows.svm", "rows.svm.cache"]
-
-
 @pytest.mark.parametrize("window", [1, 2**14])
 def test_chunks_of_any_length_are_mapped(path, monkeypatch, window):
     """Also those that are longer than what is mapped at once."""
@@ -245,22 +229,15 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_it_is_rewritten_if_the_file_changes(path, parsed, change):
-    SvmlightReader(path, cache=True).scan()
-    change(path)
-    expected = bits(SvmlightReader(path))
-    assert bits(SvmlightReader(path, cache=True)) == expected
-    parsed.clear()
-    assert bits(SvmlightReader(path, cache=True)) == expected
-    assert parsed == []
+FORMS = [{"query_id": True}, {"sequence_id": True}, {"dtype": np.float32}, {"chunk_rows": 3}, {"chunk_bytes": 40}]
 
 
-@pytest.mark.parametrize(
-    "form", [{"query_id": True}, {"sequence_id": True}, {"dtype": np.float32}, {"chunk_rows": 3}, {"chunk_bytes": 40}]
-)
-def test_it_is_rewritten_for_another_way_of_reading(path, parsed, form):
+@pytest.mark.parametrize(("change", "form"), [(change, {}) for change in CHANGES] + [(None, form) for form in FORMS])
+@pytest.mark.always(each="change")
+def test_it_is_rewritten_if_the_file_or_the_way_of_reading_changes(path, parsed, change, form):
     SvmlightReader(path, cache=True).scan()
+    if change is not None:
+        change(path)
     expected = bits(SvmlightReader(path, **form))
     assert bits(SvmlightReader(path, **form, cache=True)) == expected
     parsed.clear()
@@ -432,12 +409,6 @@ def test_a_file_that_is_no_cache_is_refused_and_kept(path, content):
         with pytest.raises(ValueError, match=r"cache='.*precious' is no cache of SvmlightReader; accepted are"):
             use(SvmlightReader(path, cache=other))
     assert other.read_bytes() == content
-
-
-@pytest.mark.parametrize("cache", [3, ["rows.svm"], b"rows"])
-def test_unknown_caches(path, cache):
-    with pytest.raises(ValueError, match="is not known; accepted are None, True, False and the path of a file"):
-        SvmlightReader(path, cache=cache)
 
 
 def test_the_file_itself_is_refused(path):

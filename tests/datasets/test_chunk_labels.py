@@ -79,17 +79,3 @@ def test_what_the_constraint_refuses_is_mended():
     tagger.fit(X, mended, sid=sid)
     with pytest.raises(ValueError, match=r"datasets\.chunk_labels makes them of BIOES\.$"):
         tagger.fit(X, chunk_labels(y, sid, scheme="bioes"), sid=sid)
-
-
-@pytest.mark.parametrize(
-    ("y", "how", "message"),
-    [
-        (["X-x"], {}, "The label 'X-x' is none of chunks"),
-        ([["O"]], {}, "y="),
-        (["O"], {"scheme": "biluo"}, "scheme='biluo' is not known; accepted are 'bio', 'iob', 'bioes'"),
-        (["O"], {"sid": [1, 2]}, "sid"),
-    ],
-)
-def test_what_is_refused(y, how, message):
-    with pytest.raises(ValueError, match=message):
-        chunk_labels(y, **how)

@@ -95,29 +95,9 @@ def test_a_broken_line_has_its_number_in_the_file(tmp_path, bad):
             assert errors == [str(expected.value)]
 
 
-def test_a_query_that_is_too_long_is_so_in_parts(tmp_path):
-    path = tmp_path / "rows.svm"
-    how = {**HOW, "query_id": True, "chunk_bytes": 300}
-    short = "".join(f"1 qid:{i} 1:1\n" for i in range(30))
-    path.write_text(short + "1 qid:77 1:1\n" * 100 + short)
-    with pytest.raises(BrokenLineError, match="line 54: the query of qid:77, from line 31 on, is longer than chunk_bytes=300"):
-        rows_of(path, **how)
-    for of in (2, 3, 10, 40):
-        errors = []
-        for i in range(of):
-            try:
-                rows_of(path, part=(i, of), **how)
-            except BrokenLineError as error:
-                errors.append(str(error))
-        assert any("line 54: the query of qid:77, from line 31 on" in error for error in errors)
-
-
 def test_what_is_no_part(tmp_path):
     path = tmp_path / "rows.svm"
     path.write_text("1 1:1\n")
-    for part in (1, (0,), (1, 1), (-1, 2), (0.0, 2), "ab", [0, 1]):
-        with pytest.raises(ValueError, match="is not known; accepted are None and"):
-            SvmlightReader(path, part=part)
     with pytest.raises(ValueError, match="cache=True, which is of a whole file"):
         SvmlightReader(path, part=(0, 2), cache=True)
     with gzip.open(tmp_path / "rows.svm.gz", "wb") as file:

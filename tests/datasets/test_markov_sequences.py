@@ -110,31 +110,6 @@ def test_a_label_and_a_token():
     assert_array_equal(make_sequences(1, 1, 1, n_tokens=2, n_active=1, bio=True, **RANDOM)[1], ["O", "O"])
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_sequences": 0}, "n_sequences=0 must be an integer of at least 1"),
-        ({"n_labels": 2.5}, "n_labels=2.5 must be an integer"),
-        ({"n_features": 0}, "n_features=0 must be"),
-        ({"n_tokens": 0}, "n_tokens=0 must be at least 1"),
-        ({"n_tokens": (3, 2)}, r"n_tokens=\(3, 2\) must be at least 1, and the largest at least the least"),
-        ({"n_tokens": (1, 2, 3)}, r"n_tokens=\(1, 2, 3\) must be an integer of at least 1 or two of them"),
-        ({"n_tokens": 1.5}, "n_tokens=1.5 must be an integer"),
-        ({"n_active": 21}, "n_active=21 must be None or an integer from 1 to n_features=20"),
-        ({"n_active": 0}, "n_active=0 must be"),
-        ({"noise": 0}, "noise=0 must be None or a finite number above 0 for dense rows"),
-        ({"noise": "much"}, "noise='much' must be None or a finite number"),
-        ({"noise": 1.5, "n_active": 2}, "noise=1.5 must be None or from 0 to 1 for sparse rows"),
-        ({"concentration": 0}, "concentration=0 must be a finite number above 0"),
-        ({"bio": "yes", "n_labels": 3}, "bio='yes' is not known; accepted are True and False"),
-        ({"bio": True, "n_labels": 4}, "n_labels=4 must be odd with bio=True"),
-    ],
-)
-def test_parameters(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        make_sequences(**parameters)
-
-
 @pytest.mark.parametrize("outside", [0.3, 0.9])
 def test_the_share_of_what_is_outside(outside):
     """O has its share at every place, B and I of all types have theirs, and no I-x follows anything but B-x and I-x."""
@@ -144,11 +119,3 @@ def test_the_share_of_what_is_outside(outside):
         assert_allclose(np.mean(y == label), (1 - outside) / 4, rtol=0.25)
     for a, b in set(pairs(y, sid)):
         assert b[0] != "I" or a in (f"B{b[1:]}", f"I{b[1:]}")
-
-
-@pytest.mark.parametrize("outside", [0, 1, 1.5, True, "much", float("nan")])
-def test_shares_that_are_none(outside):
-    with pytest.raises(ValueError, match=r"^outside=.* must be None or, with bio=True"):
-        make_sequences(2, 3, 3, bio=True, outside=outside)
-    with pytest.raises(ValueError, match=r"^outside=0\.5 must be None or, with bio=True"):
-        make_sequences(2, 3, 3, outside=0.5)

@@ -12,8 +12,8 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_iris
 
-from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronRanker
-from sklearn_predtron.datasets import ParquetReader, SvmlightReader, make_ranking_queries
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron.datasets import ParquetReader
 from tests.cases import weights_of
 
 pa = pytest.importorskip("pyarrow")
@@ -155,26 +155,6 @@ def test_memory_is_bounded_by_the_chunk(tmp_path, name):
     before = pa.total_allocated_bytes()
     most = max(pa.total_allocated_bytes() for _ in ParquetReader(path, label="y", n_features=10, **LISTS))
     assert most - before < path.stat().st_size / 5
-
-
-def test_what_is_learned_is_what_is_learned_of_text(tmp_path):
-    X, y = draw(2000)
-    text = b"".join(
-        b"%d %s\n" % (y[i], b" ".join(b"%d:%r" % (j + 1, float(v)) for j, v in zip(X[[i]].indices, X[[i]].data, strict=True)))
-        for i in range(2000)
-    )
-    (tmp_path / "rows.svm").write_bytes(text)
-    write(tmp_path / "rows.parquet", lists(X, y), compression="zstd", row_group_size=300)
-    models = []
-    for reader in (
-        SvmlightReader(tmp_path / "rows.svm", n_features=40, zero_based=False),
-        ParquetReader(tmp_path / "rows.parquet", label="y", **LISTS, chunk_rows=123),
-    ):
-        model = PredtronClassifier()
-        for rows, labels, _ in reader:
-            model.partial_fit(rows, labels, classes=range(3))
-        models.append(model.coef_)
-    assert_array_equal(*models)
 
 
 def test_several_files(tmp_path):
@@ -323,16 +303,6 @@ def test_chunks_hold_whole_queries(tmp_path, chunk_rows, as_lists):
     assert_array_equal(np.concatenate([y for _, y, _ in chunks]), y)
 
 
-def test_a_ranker_learns_the_same(tmp_path):
-    X, y, qid = make_ranking_queries(60, random_state=0)
-    columns = {f"x{j}": X[:, j] for j in range(X.shape[1])}
-    path = write(tmp_path / "rows.parquet", {**columns, "relevance": y, "q": qid})
-    model = PredtronRanker()
-    for rows, relevance, ids in ParquetReader(path, label="relevance", qid="q", chunk_rows=50):
-        model.partial_fit(rows, relevance, qid=ids)
-    assert_array_equal(model.coef_, PredtronRanker().partial_fit(X, y, qid=qid).coef_)
-
-
 # ------------------------------------------------------------------------------------------------------------- refusals
 
 GOOD = {"i": [[0], [1, 2], [0]], "v": [[1.0], [2.0, 3.0], [4.0]], "y": [0, 1, 0], "a": [1.0, 2.0, 3.0]}
@@ -387,28 +357,6 @@ def test_bad_columns(tmp_path, columns, form, message):
     for use in (list, ParquetReader.scan):
         with pytest.raises(ValueError, match=message):
             use(ParquetReader(path, **form))
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"indices": "i"}, r"features=None, indices='i', values=None: accepted are features, or indices with values"),
-        ({"features": ["a"], **LISTS}, "accepted are features, or indices with values"),
-        ({"n_features": 3}, "n_features=3 is accepted with indices and values only"),
-        ({"n_features": 2**31, **LISTS}, "n_features=2147483648 must be at most"),
-        ({"chunk_rows": 0}, "chunk_rows=0 must be an integer of at least 1"),
-        ({"dtype": None, **LISTS}, "dtype=None is for columns as they are"),
-        ({"dtype": int}, "accepted are float64, float32 and None"),
-        ({"paths": []}, r"paths=\[\] holds no file"),
-        ({"features": "a"}, "features='a' is not accepted; accepted are columns in a list"),
-        ({"features": ["a", "y"]}, r"features=\['a', 'y'\] is not accepted"),
-        ({"features": ["q"], "qid": "q"}, r"features=\['q'\] is not accepted"),
-        ({"n_jobs": 0}, "n_jobs=0 is not known"),
-    ],
-)
-def test_parameters(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        ParquetReader(**{"paths": "rows.parquet", "label": "y", **parameters})
 
 
 def test_files_that_are_none(tmp_path):

@@ -1,7 +1,5 @@
 """Files as a whole, beside scikit-learn's `load_svmlight_file`."""
 
-import bz2
-import gzip
 import os
 import threading
 
@@ -32,23 +30,12 @@ def check_same(found, expected):
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("query_id", [True, False])
+@pytest.mark.parametrize("ids", [None, "query_id", "sequence_id"])
 @pytest.mark.parametrize("form", [{}, {"zero_based": True}, {"zero_based": False}, {"n_features": 9}])
-def test_it_is_what_scikit_learn_reads(tmp_path, form, query_id, dtype, n_jobs):
-    path = write(tmp_path)
-    expected = load_svmlight_file(path, query_id=query_id, dtype=dtype, **form)
-    check_same(read_svmlight(path, query_id=query_id, dtype=dtype, n_jobs=n_jobs, **form), expected)
-
-
-def test_ids_of_sequences(tmp_path):
-    path = write(tmp_path)
-    check_same(read_svmlight(path, sequence_id=True), load_svmlight_file(path, query_id=True))
-
-
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
-def test_compressed(tmp_path, pack):
-    name = {gzip.compress: "rows.gz", bz2.compress: "rows.bz2"}[pack]
-    check_same(read_svmlight(write(tmp_path, pack(TEXT), name)), load_svmlight_file(write(tmp_path)))
+def test_it_is_what_scikit_learn_reads(tmp_path, form, ids, dtype, n_jobs):
+    path, how = write(tmp_path), {} if ids is None else {ids: True}
+    expected = load_svmlight_file(path, query_id=ids is not None, dtype=dtype, **form)
+    check_same(read_svmlight(path, dtype=dtype, n_jobs=n_jobs, **how, **form), expected)
 
 
 @pytest.mark.parametrize("classes", [None, [9, 1, 2, 3]])

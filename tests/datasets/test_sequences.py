@@ -65,31 +65,6 @@ def test_no_sequences():
     assert unstack([], sid) == []
 
 
-@pytest.mark.parametrize(
-    ("sequences", "labels", "message"),
-    [
-        ([["a"], [], ["b"]], None, r"sequences\[1\] has no tokens; leave it out"),
-        ([np.ones((2, 3)), np.ones((0, 3))], None, r"sequences\[1\] has no tokens; leave it out"),
-        ([["a"], ["b", "c"]], [[1], [1]], r"labels\[1\] has 1 labels and sequences\[1\] has 2 tokens"),
-        ([["a"], ["b"]], [[1]], "labels are of 1 sequences, and there are 2 sequences"),
-        ([["a", "b"]], [[[1], [1, 2]]], "must be one a token"),
-        ([["a", "b"]], [[[1], [2]]], "must be one a token"),
-        (SENTENCES[0], None, r"sequences\[0\]={'word': 'the'} is no sequence of tokens.*stacked as \[sequence\]"),
-        ([1, 2], None, r"sequences\[0\]=1 is no sequence of tokens"),
-        ("word", None, r"sequences='word' is one str; accepted are lists of sequences: \[sequence\] of a single one"),
-        ({"a": 1}, None, "is one dict"),
-        (np.ones((3, 2)), None, "is one ndarray"),
-        (sparse.eye(3, format="csr"), None, "is one csr_matrix|is one dia_matrix"),
-        (pd.DataFrame({"a": [1]}), None, "is one DataFrame"),
-        ([np.ones((2, 3)), np.ones((2, 4))], None, r"sequences\[1\] has 4 features and sequences\[0\] has 3"),
-        ([np.ones((2, 3)), [1, 2]], None, r"sequences\[1\] is of type list and sequences\[0\] of type ndarray"),
-    ],
-)
-def test_what_cannot_be_stacked(sequences, labels, message):
-    with pytest.raises(ValueError, match=message):
-        stack_sequences(sequences, labels)
-
-
 @pytest.mark.parametrize("ids", [["b", "a", "b", "c", "a"], [7, -1, 7, 3, -1], [(1, 2), "x", (1, 2), None.__class__, "x"]])
 def test_unstack_gathers_in_order_of_first_appearance(ids):
     sid = np.empty(5, dtype=object)
@@ -104,21 +79,6 @@ def test_unstack_gathers_in_order_of_first_appearance(ids):
 def test_one_sequence(sid):
     assert unstack(["a", "b"], sid) == [["a", "b"]]
     assert_array_equal(unstack((1, 2), sid), [[1, 2]])
-
-
-@pytest.mark.parametrize("take_apart", [lambda sid: unstack([1, 2, 3], sid), lambda sid: window(np.ones((3, 1)), sid)])
-@pytest.mark.parametrize(
-    ("sid", "message"),
-    [
-        ([0, 0], "sid has 2 entries and (values|X) has 3"),
-        ([0, np.nan, 1], r"sid\[1\]=nan; accepted are ids without missing values"),
-        (["a", None, "b"], r"sid\[1\]=None; accepted are ids without missing values"),
-        ([[0, 0, 1]], r"sid has shape \(1, 3\); it must have the sequence id of each row"),
-    ],
-)
-def test_bad_ids(take_apart, sid, message):
-    with pytest.raises(ValueError, match=message):
-        take_apart(sid)
 
 
 # ------------------------------------------------------------------------------------------------------------------- window
@@ -188,21 +148,3 @@ def test_window_of_no_tokens(n, sid):
 
 def test_missing_values_pass_through_a_window():
     assert_array_equal(window(np.array([[np.nan], [1.0]]), None, 1, 0), [[0, np.nan], [np.nan, 1]])
-
-
-@pytest.mark.parametrize(
-    ("sizes", "message"),
-    [
-        ({"before": -1}, "before=-1 must be an integer of at least 0"),
-        ({"after": 1.5}, "after=1.5 must be an integer of at least 0"),
-        ({"after": True}, "after=True must be an integer of at least 0"),
-    ],
-)
-def test_sizes_of_windows(sizes, message):
-    with pytest.raises(ValueError, match=message):
-        window(np.ones((2, 2)), None, **sizes)
-
-
-def test_window_of_what_is_no_matrix():
-    with pytest.raises(ValueError, match="Expected 2D array"):
-        window([1, 2, 3], None)

@@ -15,12 +15,6 @@ from sklearn_predtron.inspection import CostDisplay
 plt = pytest.importorskip("matplotlib.pyplot")
 
 
-@pytest.fixture(autouse=True)
-def no_figures_stay():
-    yield
-    plt.close("all")
-
-
 def drawn(n=200, seed=0):
     random = np.random.default_rng(seed)
     p = random.random(n).round(2)  # many are equal

@@ -121,10 +121,10 @@ def test_loss_of_predictions():
 
 
 def test_predictions_that_are_refused():
-    with pytest.raises(ValueError, match=r"y_pred has shape \(0,\) and y_true \(0,\); both must have a row for each round"):
-        OnlineLossDisplay.from_predictions([], [])
-    with pytest.raises(ValueError, match=r"y_pred has shape \(1,\) and y_true \(2,\); both must have a row for each round"):
-        OnlineLossDisplay.from_predictions([0, 1], [0])
+    for y_true, y_pred in (([], []), ([0, 1], [0])):
+        said = rf"y_pred has shape \({len(y_pred)},\) and y_true \({len(y_true)},\); both must have a row for each round"
+        with pytest.raises(ValueError, match=said):
+            OnlineLossDisplay.from_predictions(y_true, y_pred)
     for display, more in [(OnlineLossDisplay, ()), (RiskCoverageDisplay, ([1.0, 2.0],))]:
         with pytest.raises(ValueError, match=r"loss has shape \(1,\); it must have one entry for each of the 2 rows"):
             display.from_predictions([0, 1], [0, 0], *more, loss=lambda y, z: [1.0])
@@ -309,12 +309,13 @@ def test_risks_that_are_refused():
         RiskCoverageDisplay.from_estimator(model, X, y[:-1])
     with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
         RiskCoverageDisplay.from_estimator(model, X, y, sample_weight=-np.ones(len(X)))
-    with pytest.raises(ValueError, match=r"confidence has shape \(2,\)"):
-        RiskCoverageDisplay.from_predictions([0, 1, 1], [0, 1, 1], [0.1, 0.2])
-    with pytest.raises(ValueError, match=r"y_pred has shape \(2,\)"):
-        RiskCoverageDisplay.from_predictions([0, 1, 1], [0, 1], [0.1, 0.2, 0.3])
-    with pytest.raises(ValueError, match="Input confidence contains NaN"):
-        RiskCoverageDisplay.from_predictions([0, 1], [0, 1], [0.1, np.nan])
+    for given, said in (
+        (([0, 1, 1], [0, 1, 1], [0.1, 0.2]), r"confidence has shape \(2,\)"),
+        (([0, 1, 1], [0, 1], [0.1, 0.2, 0.3]), r"y_pred has shape \(2,\)"),
+        (([0, 1], [0, 1], [0.1, np.nan]), "Input confidence contains NaN"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            RiskCoverageDisplay.from_predictions(*given)
     assert not plt.get_fignums()
 
 

@@ -16,12 +16,6 @@ RESULTS = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
-
-
 def test_kept_promises_are_left_of_the_bound():
     display = PromiseDisplay.from_results(RESULTS, name="a clinic")
     np.testing.assert_allclose(display.points_.get_offsets().filled(np.nan)[:, 0], [0.5, 1.5, 0.5, np.nan])
@@ -50,3 +44,4 @@ def test_wrong_values():
         PromiseDisplay.from_monitor(3)
     with pytest.raises(ValueError, match=r"used and kept have the shapes \(2,\) and \(1,\), for 1 labels"):
         PromiseDisplay(used=[1, 2], labels=["a"], kept=[True]).plot()
+    assert not plt.get_fignums()

@@ -1,4 +1,4 @@
-"""River's estimators whose rounds are several dicts, queries, sentences and batches, and rankers of labels."""
+"""River's estimators of every family: copies, failed calls, and rounds of several dicts, which are those of the estimator."""
 
 import copy
 import pickle
@@ -7,12 +7,20 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from sklearn_predtron import PredtronBipartiteClassifier, PredtronLabelRanker, PredtronRanker, PredtronSequenceTagger
+from sklearn_predtron import (
+    PredtronBipartiteClassifier,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronMultilabelClassifier,
+    PredtronRanker,
+    PredtronSequenceTagger,
+)
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.river import to_river
 
 pytest.importorskip("river.base", reason="river is not installed")
-from river import base, checks, datasets, evaluate, metrics
+pd = pytest.importorskip("pandas", reason="missing values may be those of pandas")
+from river import base, checks, datasets, evaluate, metrics  # noqa: E402
 
 NAMES = ["c", "a", ("a", 2), 7, "b"]
 OF_ONE_DICT = ("shuffle_features", "emerging", "disappearing", "aliasing")  # checks that change the names of a dict
@@ -48,10 +56,17 @@ def lists(n=60, seed=0):
         yield {"every": 0.5, **x[0]}, {"p": float(y[0] == 0), "q": 0.5, 3: float(y[0] == 1)}
 
 
-def labelled(n=100, seed=0):
+def classes(n=100, seed=0):
     for x, y in rounds(n, seed):
-        for one, label in zip(x, y, strict=True):
-            yield {"every": 0.5, **one}, "no" if label else "yes"
+        yield from (({"every": 0.5, **one}, label) for one, label in zip(x, y, strict=True))
+
+
+def labelled(n=100, seed=0):
+    yield from ((x, "no" if label else "yes") for x, label in classes(n, seed))
+
+
+def sets(n=30, seed=0):
+    yield from ((x, {"odd": label % 2 == 1, "large": label > 1}) for x, label in classes(n, seed))
 
 
 def rows_of(block, names):
@@ -77,19 +92,25 @@ def bits(model):
 
 
 KINDS = {
+    "classes": (PredtronClassifier(), classes, None),
+    "scaled classes": (PredtronClassifier(norm="scaled"), classes, None),
+    "sets": (PredtronMultilabelClassifier(), sets, None),
     "queries": (PredtronRanker(), queries, None),
     "scaled queries": (PredtronRanker(norm="scaled", loss="kendall_tau"), queries, None),
     "sentences": (PredtronSequenceTagger(), sentences, ["x", "y", "z"]),
     "labels": (PredtronLabelRanker(norm="scaled"), lists, None),
     "batches": (PredtronBipartiteClassifier(loss="auc", batch_size=7), labelled, ["no", "yes"]),
 }
+OF_ROUNDS = [
+    name for name in KINDS if name not in ("classes", "scaled classes", "sets")
+]  # the others are checked in test_river.py
 CASES = pytest.mark.parametrize(("estimator", "stream", "classes"), KINDS.values(), ids=KINDS)
 
 
 # ------------------------------------------------------------------------------------------------------------ river's checks
 
 
-@CASES
+@pytest.mark.parametrize(("estimator", "stream", "classes"), [KINDS[name] for name in OF_ROUNDS], ids=OF_ROUNDS)
 def test_checks(estimator, stream, classes, monkeypatch):
     if stream is not labelled:  # of whose kind river has streams
         monkeypatch.setattr(checks, "_yield_datasets", lambda model, scale=1: [list(stream(20 * scale))])
@@ -226,7 +247,34 @@ def test_names_nobody_knows_count_for_nothing():
 # ----------------------------------------------------------------------------------------------------------------- refusals
 
 NEW = {"new": 1.0}
+BAD_ROWS = [
+    ({"a": "red"}, "x has 'a': 'red', which is no number; river.preprocessing.OneHotEncoder"),
+    ({"a": "1.5"}, "x has 'a': '1.5', which is no number"),
+    ({"a": [1.0]}, "x has 'a'"),
+    ({"new": "red"}, "x has 'new': 'red', which is no number; river.preprocessing.OneHotEncoder"),
+    ({"a": np.complex128(1 + 2j)}, "x has 'a': .*1\\+2j.*, which is no number"),
+    ({"new": 1j}, "x has 'new': 1j, which is no number"),
+    ({"new": pd.NA, "b": "2"}, "x has 'b': '2', which is no number"),
+    ({"new": 10**400}, "x has 'new': .*, which is no number"),
+    ({"new": float("inf"), "a": 1.0}, "x has 'new': inf; accepted are finite numbers, and NaN or None for none"),
+    ({"a": float("inf")}, "inf"),
+    ({"new": 1e200}, "has the length"),
+    ([1.0, 2.0], "must be a dict"),
+]
+BAD_LABELS = [None, float("nan"), 2.5, pd.NA, (1, 2), [1], b"a", 2**63, 10**400]
+NO_LABEL = "y=.* is no label; accepted is a string, an integer or a bool"
 REFUSED = {
+    "classes": [(x, label, message) for x, message in BAD_ROWS for label in (0, 17)]
+    + [(NEW, label, NO_LABEL) for label in BAD_LABELS]
+    + [({"new": "red"}, "z", "x has 'new': 'red'"), (NEW, "z", "of the type of those known")],
+    "sets": [
+        *((x, y, "has fewer than two labels") for x in ({}, NEW) for y in ({}, {"only": True})),
+        (NEW, {"odd": True, "b": 2}, "y has 'b': 2; accepted are True and False"),
+        (NEW, {"odd": pd.NA, "b": True}, "y has 'odd': <NA>; accepted are True and False"),
+        (NEW, {"odd": np.array([0, 1]), "b": True}, r"y has 'odd': array\(\[0, 1\]\); accepted are"),
+        (NEW, None, "y=None is no label; accepted is a dict"),
+        (NEW, ["a", "b"], "is no label; accepted is a dict"),
+    ],
     "queries": [
         (NEW, [1], "x={'new': 1.0} must be a list of dicts, one for each document"),
         ([NEW, 3], [1, 2], "x=3 must be a dict"),
@@ -268,8 +316,13 @@ REFUSED = {
 }
 
 
+OF_FIRST = "has fewer than two labels"  # which is refused of a first row alone
+
+
 @pytest.mark.parametrize(
-    ("kind", "x", "y", "message"), [(kind, *case) for kind, cases in REFUSED.items() for case in cases], ids=str
+    ("kind", "x", "y", "message"),
+    [(kind, *case) for kind, cases in REFUSED.items() for case in cases if case[2] != OF_FIRST],
+    ids=str,
 )
 def test_a_failed_call_changes_nothing(kind, x, y, message):
     estimator, stream, _ = KINDS[kind]
@@ -278,7 +331,10 @@ def test_a_failed_call_changes_nothing(kind, x, y, message):
     with pytest.raises(ValueError, match=message):
         model.learn_one(x, y)
     assert bits(model.model) == bits(same.model) and model.feature_names == same.feature_names
-    more = [*whole[40:], ([NEW, NEW], whole[0][1][:1] * 2) if isinstance(x, list) and kind != "batches" else whole[0]]
+    more = [
+        *whole[40:],
+        ([NEW, NEW], whole[0][1][:1] * 2) if kind in ("queries", "sentences") and isinstance(x, list) else whole[0],
+    ]
     assert bits(learned(model, more).model) == bits(learned(same, more).model) and model.feature_names == same.feature_names
 
 
@@ -288,6 +344,8 @@ def test_a_failed_first_call_changes_nothing(kind):
     for x, y, message in REFUSED[kind]:
         if any(text in message for text in ("those known", "the label 'r'", "one of the two")):
             continue  # it is in what was learned before that there are others
+        if kind == "classes" and message == "has the length":
+            continue  # nothing is learned of a first class alone
         model = to_river(estimator)
         with pytest.raises(ValueError, match=f"{message}|fewer than two labels|one of the type of the label"):
             model.learn_one(x, y)

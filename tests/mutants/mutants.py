@@ -963,7 +963,7 @@ MUTANTS = [
         f"{CLI}/_training.py",
         "progressive=epoch == 0",
         "progressive=True",
-        ("tests/cli/test_rank.py",),
+        ("tests/cli/test_worlds.py",),
     ),
     Mutant(
         "the-first-unseen-feature-is-not-counted",
