@@ -35,13 +35,14 @@ def test_crepes_calibrates_sets_of_labels():
     wrapped = crepes.WrapClassifier(PredtronBinaryClassifier(random_state=0))
     wrapped.fit(X[TRAIN], Y[TRAIN])
     wrapped.calibrate(X[400:500], Y[400:500])
-    sets = np.asarray(wrapped.predict_set(X[500:], confidence=0.9))
-    assert sets[np.arange(100), Y[500:]].mean() > 0.8
+    sets = wrapped.predict_set(X[500:], confidence=0.9)
+    assert np.mean([label in found for label, found in zip(Y[500:], sets, strict=True)]) > 0.8
 
 
+@pytest.mark.filterwarnings("ignore:Setting an?")  # by fairlearn itself
 def test_fairlearn_measures_groups_and_reduces_differences():
     metrics, reductions = needs("fairlearn.metrics"), needs("fairlearn.reductions")
-    group = X[:, 0] > 0
+    group = np.where(X[:, 0] > 0, "a", "b")
     frame = metrics.MetricFrame(
         metrics=metrics.selection_rate, y_true=Y[TEST], y_pred=fitted().predict(X[TEST]), sensitive_features=group[TEST]
     )
@@ -76,7 +77,7 @@ def test_skrub_makes_tables_of_numbers():
 
 def test_skore_reports():
     skore = needs("skore")
-    report = skore.EstimatorReport(fitted(), X_train=X[TRAIN], y_train=Y[TRAIN], X_test=X[TEST], y_test=Y[TEST])
+    report = skore.EstimatorReport(fitted(), X_test=X[TEST], y_test=Y[TEST])
     assert report.metrics.accuracy() == pytest.approx(fitted().score(X[TEST], Y[TEST]))
 
 

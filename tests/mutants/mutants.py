@@ -45,6 +45,7 @@ WEIGHTS = ("tests/families/test_sample_weights.py",)
 THEORY = ("tests/theory/test_constants.py", "tests/theory/test_margins.py", "tests/theory/test_bounds.py")
 JOINT = ("tests/problems/test_joint.py", "tests/problems/test_joint_errors.py")
 BOUNDS = ("tests/updates/test_comparator_bounds.py",)
+CAPACITY = ("tests/families/test_capacity.py",)
 
 
 @dataclass(frozen=True)
@@ -1070,5 +1071,76 @@ MUTANTS = [
     ),
     Mutant(
         "diverged-fold-models-stay", f"{TRAINING}/runs.py", "if size <= most]", "if size >= 0]", ("tests/families/test_folds.py",)
+    ),
+    # --------------------------------------------------------------------------------- costs by row, monotone curves and tokens
+    Mutant(
+        "a-capacity-has-one-row-more",
+        "sklearn_predtron/_support/row_costs.py",
+        "most = int(self.share * len(expected) * (1 + 1e-12))",
+        "most = 1 + int(self.share * len(expected) * (1 + 1e-12))",
+        CAPACITY,
+    ),
+    Mutant(
+        "a-capacity-goes-to-the-first-rows",
+        "sklearn_predtron/_support/row_costs.py",
+        'np.argsort(-saving[wanted], kind="stable")',
+        "np.arange(len(wanted))",
+        CAPACITY,
+    ),
+    Mutant(
+        "single-rows-exceed-the-mean-saving",
+        f"{DECISIONS}/_constraints.py",
+        "return float(saving[order[most]]) if most < len(order) else 0.0",
+        "return float(saving.mean())",
+        CAPACITY,
+    ),
+    Mutant(
+        "cuts-forget-what-right-answers-cost",
+        f"{DECISIONS}/_expected_cost.py",
+        "odds(self.regrets[0, 1], self.regrets[1, 0])",
+        "odds(self.costs[0, 1], self.costs[1, 0])",
+        CAPACITY,
+    ),
+    Mutant(
+        "costs-known-with-the-label-decide",
+        "sklearn_predtron/_support/row_costs.py",
+        "    table = np.full(shape, np.nan)\n",
+        "    table = np.zeros(shape)\n",
+        CAPACITY,
+    ),
+    Mutant(
+        "rows-that-would-show-a-promise-are-too-few",
+        f"{DECISIONS}/_reject_at_risk.py",
+        "rows.repeated(n), recorded)",
+        "rows.repeated(2 * n), recorded)",
+        ("tests/families/test_certified_promises.py",),
+    ),
+    Mutant(
+        "costs-of-rows-are-drawn-by-probability",
+        f"{INSPECTION}/_costs.py",
+        'np.argsort(expected[:, 1] - expected[:, 0], kind="stable")',
+        'np.argsort(-p[:, 1], kind="stable")',
+        ("tests/inspection/test_costs_of_rows.py",),
+    ),
+    Mutant(
+        "steps-of-a-kernel-are-those-of-the-first-token",
+        f"{NORMS}/_chained.pyx",
+        "self.kernel.here = self.kernel.next - x.m + r",
+        "self.kernel.here = self.kernel.next - x.m",
+        ("tests/families/test_tagger_kernels.py",),
+    ),
+    Mutant(
+        "monotone-sums-forget-the-order",
+        f"{NORMS}/_monotone.pyx",
+        "            self.sums[i].total.data[j] += self.pending(i, value - self.data[j])\n",
+        "            pass\n",
+        ("tests/features/test_monotone.py",),
+    ),
+    Mutant(
+        "monotone-neighbours-count-alike",
+        f"{NORMS}/_monotone.pyx",
+        "* own / (own + before)",
+        "/ 2",
+        ("tests/features/test_monotone.py",),
     ),
 ]
