@@ -255,11 +255,7 @@ def test_loss_driven_predictions_do_not_depend_on_eta():
     assert models[0].n_mistakes_ == models[1].n_mistakes_
 
 
-UNPROVEN = [
-    Subgradient(),
-    PassiveAggressive(C=1.0, target="constant"),
-    PassiveAggressive(C=1.0, delta=2.0),
-]
+UNPROVEN = [Subgradient(), PassiveAggressive(C=1.0, target="constant"), PassiveAggressive(C=1.0, delta=2.0)]
 
 
 @pytest.mark.parametrize("update", UNPROVEN, ids=name)
