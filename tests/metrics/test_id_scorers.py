@@ -144,6 +144,7 @@ def validated(name, y, scorer, model=None, **more):
 OF_NAMES = ("ndcg", "average_precision", "kendall_tau", "reciprocal_rank")
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(
     ("ids", "scorer", "measure", "params"),
     [
@@ -332,6 +333,7 @@ def test_sparse_rows():
     assert token_scorer(accuracy_score)(model, X, y, sid=sid) == accuracy_score(y, model.predict(X, sid))
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [

@@ -12,6 +12,7 @@ import pytest
 import sklearn
 from cases import make_data, needs_scikit_learn, one_learner
 from mixing_cases import families, joint, lesson_for, made
+from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import dump_svmlight_file
 from sklearn.linear_model import Perceptron
@@ -266,29 +267,33 @@ def test_files_after_arrays_are_looked_through(tmp_path):
         known.partial_fit([path], zero_based=False)
 
 
-def test_an_interrupted_mixture_predicts(monkeypatch):
-    """What is chosen by all rows, and whether there were several queries, is known after an interrupt, too."""
-    X, y = make_data(k=2, n=120)
-    for fit, model in [
-        (lambda mixed: mixed.fit(X, y), PredtronBipartiteClassifier(loss="f1", batch_size=30)),
-        (lambda mixed: mixed.fit(functions(lesson_for(PredtronRanker), [40])), PredtronRanker()),
-    ]:
-        expected = fit(ParameterMixing(copy.deepcopy(model), rounds=1, shards=3, random_state=0))
-        mixed, calls = ParameterMixing(model, rounds=3, shards=3, random_state=0), []
-        round_of = mixed._run_in_parallel
+@pytest.mark.parametrize(
+    ("fit", "model", "last"),
+    [
+        (lambda mixed: mixed.fit(*make_data(k=2, n=120)), PredtronBipartiteClassifier(loss="f1", batch_size=30), 1),
+        (lambda mixed: mixed.fit(functions(lesson_for(PredtronRanker), [40])), PredtronRanker(), 1),
+        (lambda mixed: mixed.fit(*make_data(n=90)), PredtronClassifier(), 2),
+    ],
+    ids=["cut", "queries", "arrays"],
+)
+def test_an_interrupt_between_rounds(fit, model, last, monkeypatch):
+    """The mixture is that of the rounds so far: what all rows choose, and whether there were several queries, is known."""
+    expected = fit(ParameterMixing(copy.deepcopy(model), rounds=last, shards=3, random_state=0))
+    mixed, calls = ParameterMixing(model, rounds=5, shards=3, random_state=0), []
+    round_of = mixed._run_in_parallel
 
-        def interrupted(*given, calls=calls, round_of=round_of):
-            calls.append(0)
-            if len(calls) == 2:
-                raise KeyboardInterrupt
-            return round_of(*given)
+    def interrupted(*given):
+        calls.append(0)
+        if len(calls) > last:
+            raise KeyboardInterrupt
+        return round_of(*given)
 
-        monkeypatch.setattr(mixed, "_run_in_parallel", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            fit(mixed)
-        expected.estimator_._model.importances = None  # which are computed when a fit ends
-        found, other = ({**mixture.estimator_.__getstate__()} for mixture in (mixed, expected))
-        assert joblib.hash(found) == joblib.hash(other)
+    monkeypatch.setattr(mixed, "_run_in_parallel", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fit(mixed)
+    expected.estimator_._model.importances = None  # which are computed when a fit ends
+    found, other = ({**mixture.estimator_.__getstate__()} for mixture in (mixed, expected))
+    assert joblib.hash(found) == joblib.hash(other) and bits(mixed) == bits(expected)
 
 
 def functions_of(X, y):
@@ -322,25 +327,6 @@ def test_an_interrupt_leaves_the_last_complete_round():
         if rounds is not None:
             assert bits(mixed) == expected
             assert mixed.score(X, y) > 0.6
-
-
-def test_an_interrupt_within_arrays(monkeypatch):
-    X, y = make_data(n=90)
-    expected = bits(ParameterMixing(PredtronClassifier(), rounds=2, shards=3, random_state=0).fit(X, y))
-    mixed, calls = ParameterMixing(PredtronClassifier(), rounds=5, shards=3, random_state=0), []
-    round_of = mixed._run_in_parallel
-
-    def interrupted(*given):
-        calls.append(0)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return round_of(*given)
-
-    monkeypatch.setattr(mixed, "_run_in_parallel", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        mixed.fit(X, y)
-    assert bits(mixed) == expected
-    assert mixed.estimator_.n_iter_ == 2
 
 
 @pytest.mark.parametrize(
@@ -405,20 +391,11 @@ def test_rounds_of_new_rows_judge_the_average_of_all(model):
 
 def test_labels_with_room_of_their_own():
     """Grades of relevance and sparse sets, which a round writes down, are written by each thread for itself."""
-    from scipy import sparse
-
     random = np.random.default_rng(0)
     X, Y = random.standard_normal((400, 5)), (random.random((400, 30)) < 0.1).astype(int)
-    estimator = PredtronMultilabelClassifier()
-    found = [
-        bits(ParameterMixing(estimator, rounds=2, n_jobs=n_jobs, random_state=0).fit(X, sparse.csr_matrix(Y)))
-        for n_jobs in (1, 3)
-    ]
-    assert found[0] == found[1]
-    ranked = [
-        bits(ParameterMixing(PredtronLabelRanker(), rounds=2, n_jobs=n_jobs, random_state=0).fit(X, Y)) for n_jobs in (1, 3)
-    ]
-    assert ranked[0] == ranked[1]
+    for estimator, labels in ((PredtronMultilabelClassifier(), sparse.csr_matrix(Y)), (PredtronLabelRanker(), Y)):
+        one, more = (ParameterMixing(estimator, rounds=2, n_jobs=n, random_state=0).fit(X, labels) for n in (1, 3))
+        assert bits(one) == bits(more)
 
 
 def test_shards_are_read_beside_each_other_by_one_estimator():

@@ -142,6 +142,7 @@ def test_bound_of_prank_is_for_losses_up_to_the_absolute(loss):
         model.loss_bound(1.0, 1.0)
 
 
+@pytest.mark.always(each="update")
 @pytest.mark.parametrize(("shared", "s"), [(False, None), (False, 0.5), (True, 1.0), (True, 4.0)])
 @pytest.mark.parametrize("update", PROVEN, ids=name)
 def test_loss_suffered_is_within_the_bound(update, shared, s):

@@ -273,6 +273,7 @@ def test_no_bound_for_an_intercept_that_moves(update):
     assert PredtronClassifier(update=update, intercept_scaling=1.0).partial_fit([[1.0]], [0], [0, 1]).loss_bound(1.0, 1.0) > 0
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("value", [0, -1.0, np.nan, "a", [1.0, 2.0], 1j], ids=str)
 @pytest.mark.parametrize("which", ["margin", "radius", "c_L"])
 def test_what_is_no_positive_number(which, value):
