@@ -49,7 +49,6 @@ def run(seed: int) -> str:
 
 
 def state_of(model: Any) -> bytes:
-    """Return the state of an estimator."""
     return pickle.dumps(model.__getstate__())
 
 

@@ -11,7 +11,6 @@ OUTCOMES = ["good", "crash", "assertion", "good", "endless", "good"]
 
 
 def run(seed: int) -> str:
-    """Break, or not."""
     outcome = OUTCOMES[seed % len(OUTCOMES)]
     if outcome == "crash":
         os.kill(os.getpid(), signal.SIGSEGV)
