@@ -1,7 +1,5 @@
 """Fuzz for some seconds, or replay a case: `python -m tests.fuzz --help`."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -1,7 +1,5 @@
 """Forge files of JSON and arrays, as model files and checkpoints are: other words and numbers, with the right check sum."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable

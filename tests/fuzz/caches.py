@@ -1,7 +1,5 @@
 """Fuzz the cache of the svmlight reader: a damaged one is read as the same rows, or refused; a forged one crashes nothing."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Fuzz checkpoints: a damaged file is refused by name, or does as the whole one does; a forged one teaches nothing strange."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import tempfile

@@ -1,7 +1,5 @@
 """Run cases of one part, seed after seed, in a process that may crash: FOLDER PART SEED CASES SECONDS TIMEOUT."""
 
-from __future__ import annotations
-
 import faulthandler
 import importlib
 import itertools

@@ -1,7 +1,5 @@
 """Fuzz the reader of Parquet and Arrow files: of a damaged one it makes rows that compiled code may trust, or refuses it."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 from typing import Any

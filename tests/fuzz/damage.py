@@ -1,7 +1,5 @@
 """Damage files: cut, flip, change, exchange and splice bytes and numbers anywhere in them."""
 
-from __future__ import annotations
-
 import os
 import resource
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Fuzz the svmlight reader: what it reads of any text, and its cache holds, is what scikit-learn's `load_svmlight_file` reads."""
 
-from __future__ import annotations
-
 import os
 import re
 from contextlib import suppress

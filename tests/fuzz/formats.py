@@ -1,7 +1,5 @@
 """Fuzz the readers of `open_rows`: rows do not depend on chunks, are those of a plain parse, or the line is named."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

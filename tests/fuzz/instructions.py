@@ -1,7 +1,5 @@
 """Fuzz interrupts at any instruction: a call leaves the estimator as it was, or complete rounds that every method can use."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import tempfile

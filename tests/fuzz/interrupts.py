@@ -1,7 +1,5 @@
 """Fuzz interrupts: a SIGINT at any moment of fit or partial_fit leaves a model of the first rounds of its stream."""
 
-from __future__ import annotations
-
 import copy
 import os
 import pickle

@@ -1,7 +1,5 @@
 """Fuzz learning: any estimator on any rows keeps what the package promises of fit, partial_fit and predict."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Fuzz model files: a damaged one is refused by name, a forged one too, or it is a model, which predicts or raises ValueError."""
 
-from __future__ import annotations
-
 import resource
 import tempfile
 from contextlib import suppress

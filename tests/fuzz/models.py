@@ -1,7 +1,5 @@
 """Draw estimators: every family with every norm, update, representation and loss, found by discovery."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any

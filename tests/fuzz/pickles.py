@@ -1,7 +1,5 @@
 """Fuzz unpickling: pickles with a few bytes changed end in an exception, or in a model that does not crash."""
 
-from __future__ import annotations
-
 import io
 import pickle
 import warnings

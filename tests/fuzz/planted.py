@@ -1,7 +1,5 @@
 """Break in known ways, by the seed, so that the tests see that the runner finds what breaks; no part of a run."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

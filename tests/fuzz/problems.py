@@ -1,7 +1,5 @@
 """Draw problems in Python: places on a circle, by scores or by joint features in any form."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Check what the package promises of a case: each function takes a case and a generator, and raises where a promise is broken."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Run parts in child processes, go on after crashes, and tell what was found."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

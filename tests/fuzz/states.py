@@ -1,7 +1,5 @@
 """Fuzz what models are unpickled from: states with anything anywhere end in an exception, or in a model that works."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

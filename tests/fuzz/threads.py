@@ -1,7 +1,5 @@
 """Fuzz threads: on one model at a time one call learns, others are refused, and no round is lost."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import threading

@@ -1,7 +1,5 @@
 """Write down, where a process that crashes cannot lose it, which case runs and what has been done so far."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 import warnings

@@ -1,7 +1,5 @@
 """Checks of the accepted forms of inputs."""
 
-from __future__ import annotations
-
 import itertools
 import tempfile
 from pathlib import Path
