@@ -170,9 +170,8 @@ def test_suite(name, tiny, monkeypatch):
             table = made[headline.title]
             ours, theirs = (len(rows(table, where or headline.ours)) for where in (headline.ours, headline.theirs))
             assert len(headline.limits(table)) == ours
-            if all(map(find_spec, OPTIONAL)):
-                assert ours == theirs > 0
-            if ours == theirs:
+            assert ours or not all(map(find_spec, OPTIONAL))
+            if ours == theirs:  # some peers are optional, and some are left out of small sizes
                 assert len(headline.ratios(table)) == ours
 
 
