@@ -61,6 +61,8 @@ SEEDS = [
 # Cases of a part in this process, and outcomes that must come.
 HERE = {
     "learning": (25, {"checked"}),
+    "mixing": (8, {"checked", "survived"}),
+    "instructions": (6, {"interrupted", "refused"}),
     "files": (10, {"read"}),
     "formats": (40, {"read"}),
     "interrupts": (4, {"interrupted"}),
