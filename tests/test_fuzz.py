@@ -62,7 +62,6 @@ SEEDS = [
 HERE = {
     "learning": (25, {"checked"}),
     "mixing": (8, {"checked", "survived"}),
-    "instructions": (6, {"interrupted", "refused"}),
     "files": (10, {"read"}),
     "formats": (40, {"read"}),
     "interrupts": (4, {"interrupted"}),
@@ -70,7 +69,7 @@ HERE = {
     "model_files": (150, {"refused by name", "predicted", "used"}),
 }
 # Cases in processes of their own, which they might end.
-APART = {"states": 8, "threads": 2, "pickles": 8, "caches": 20, "columns": 40}
+APART = {"instructions": 6, "states": 8, "threads": 2, "pickles": 8, "caches": 20, "columns": 40}
 
 
 class SplitMatters(PredtronClassifier):
@@ -196,7 +195,7 @@ def test_some_cases_in_processes_of_their_own(part):
     if part == "columns":
         pytest.importorskip("pyarrow")
     report = run_apart(part, 0, APART[part])
-    assert report.learned > 0 if part in ("states", "threads", "pickles") else 0 < report.refused < report.cases
+    assert report.learned > 0 if part in ("instructions", "states", "threads", "pickles") else 0 < report.refused < report.cases
 
 
 @pytest.mark.always
