@@ -2,12 +2,12 @@ import gc
 
 import pytest
 
-FAST = {"test_benchmarks_check.py", "test_benchmarks_compare.py", "test_benchmarks_results.py"}  # reports; no suite runs
+FAST = "test_reports.py"  # no suite runs
 
 
 def pytest_ignore_collect(collection_path, config):
     """Leave the tests that run suites to `--all`, before their modules import the peers."""
-    slow = collection_path.suffix == ".py" and collection_path.name not in FAST
+    slow = collection_path.suffix == ".py" and collection_path.name != FAST
     return True if slow and config.getoption("instances") != "all" else None
 
 

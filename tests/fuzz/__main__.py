@@ -1,7 +1,5 @@
 """Fuzz for some seconds, or replay a case: `python -m tests.fuzz --help`."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys
@@ -13,14 +11,11 @@ from .runner import SHARES, Report, describe, run_part, table
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0, help="for all parts together")
     parser.add_argument("--seed", type=int, default=None, help="of the first case of each part; drawn and printed by default")
     parser.add_argument("--only", nargs="+", choices=list(SHARES), default=list(SHARES), metavar="PART", help=", ".join(SHARES))
     parser.add_argument("--cases", type=int, default=None, help="of each part, in place of --seconds; 1 runs in this process")
-    parser.add_argument("--states", type=int, default=None, help="cases of the part states, in place of its seconds")
-    parser.add_argument("--pickles", type=int, default=None, help="cases of the part pickles, in place of its seconds")
     slowness = float(os.environ.get("FUZZ_SLOWNESS", "1"))
     parser.add_argument("--slowness", type=float, default=slowness, help="a factor of the time limits (FUZZ_SLOWNESS)")
     return parser.parse_args(arguments)
@@ -46,8 +41,7 @@ def run(options: argparse.Namespace, seed: int) -> list[Report]:
     """Run the parts one after the other, each for its share of the time."""
     whole, reports = sum(SHARES[part] for part in options.only), []
     for part in options.only:
-        cases = {"states": options.states, "pickles": options.pickles}.get(part) or options.cases
-        limit = {"seconds": options.seconds * SHARES[part] / whole} if cases is None else {"cases": cases}
+        limit = {"seconds": options.seconds * SHARES[part] / whole} if options.cases is None else {"cases": options.cases}
         reports.append(run_part(part, seed, slowness=options.slowness, **limit))
         for finding in reports[-1].findings:
             print(describe(finding), flush=True)

@@ -1,11 +1,6 @@
 """Fuzz the cache of the svmlight reader: a damaged one is read as the same rows, or refused; a forged one crashes nothing."""
 
-from __future__ import annotations
-
 import json
-import os
-import tempfile
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +8,11 @@ import numpy as np
 
 from sklearn_predtron.datasets import SvmlightReader
 
-from .columns import prepare
 from .damage import ODD, check_matrix, check_rows, damaged
+from .damage import bound_memory as prepare
 from .files import check_same_rows, draw_how, draw_text, has_ids, read
 from .forgery import Forgery
-from .notes import add_note
-from .watch import Watch
+from .watch import Watch, one_case
 
 __all__ = ["TIMEOUT", "prepare", "run"]
 
@@ -30,11 +24,10 @@ def run(seed: int) -> str:
     random = np.random.default_rng(seed)
     how = {**draw_how(random), "n_features": None}
     text = draw_text(random, how)
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("error")
-        path = os.path.join(folder, "file.svm")
+    chunks = {"chunk_rows": int(random.integers(1, 9)), "cache": True}
+    with one_case((how, chunks, text), "error") as folder:
+        path = str(folder / "file.svm")
         Path(path).write_bytes(text)
-        chunks = {"chunk_rows": int(random.integers(1, 9)), "cache": True}
         expected, broken = read(path, how, **chunks)
         if broken is not None:  # there is a cache of the rows before it alone
             Path(path).write_bytes(b"".join(text.splitlines(keepends=True)[: broken.line_number - 1]))
@@ -42,14 +35,10 @@ def run(seed: int) -> str:
             assert broken is None, broken
         cache, forged = Path(f"{path}.cache"), random.random() < 0.4
         Watch.note(f"a {'forged' if forged else 'damaged'} cache, {how}, {chunks} of {text!r}")
-        try:
-            if forged:
-                return read_forged(random, cache, path, {**how, **chunks})
-            cache.write_bytes(damaged(random, cache.read_bytes()))
-            return read_damaged(cache, path, how, chunks, expected)
-        except BaseException as error:
-            add_note(error, f"in {how}, {chunks} of {text!r}")
-            raise
+        if forged:
+            return read_forged(random, cache, path, {**how, **chunks})
+        cache.write_bytes(damaged(random, cache.read_bytes()))
+        return read_damaged(cache, path, how, chunks, expected)
 
 
 def read_damaged(cache: Path, path: str, how: dict[str, Any], chunks: dict[str, Any], expected: Any) -> str:

@@ -1,7 +1,5 @@
 """Run cases of one part, seed after seed, in a process that may crash: FOLDER PART SEED CASES SECONDS TIMEOUT."""
 
-from __future__ import annotations
-
 import faulthandler
 import importlib
 import itertools
@@ -23,12 +21,10 @@ SLOW = "The case took too long."
 
 
 def load(part: str) -> ModuleType:
-    """Import the module of a part."""
     return importlib.import_module(f"{__package__}.{part}")
 
 
 def explain(error: BaseException) -> str:
-    """Say what was raised, where, and in which case."""
     text = "".join(traceback.format_exception(error))
     return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT // 2] + "\n[...]\n" + text[-LONGEST_TEXT // 2 :]
 
@@ -54,7 +50,6 @@ def run_cases(folder: Path, part: str, seed: int, cases: int, seconds: float, ti
 
 
 def run_one(module: ModuleType, number: int, faults: TextIO, timeout: float) -> str | None:
-    """Run a case, and return what it found."""
     before = Count.learned
     unraised: list[str] = []  # what compiled code could not raise: an index out of bounds, where bounds are checked
 

@@ -1,24 +1,21 @@
 """Fuzz the reader of Parquet and Arrow files: of a damaged one it makes rows that compiled code may trust, or refuses it."""
 
-from __future__ import annotations
-
 import importlib.util
-import os
-import tempfile
-import warnings
-from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sklearn_predtron.datasets import ParquetReader
 
-from .damage import bound_memory, check_rows, damaged
-from .notes import add_note
-from .watch import Watch
+from .damage import bound_memory as prepare
+from .damage import check_rows, damaged
+from .models import draw as draw_one
+from .watch import Watch, one_case
+
+__all__ = ["TIMEOUT", "left_out", "prepare", "run"]
 
 TIMEOUT = 20.0  # seconds of a case
-Write = Callable[[np.random.Generator, Any, str], None]
 
 
 def left_out() -> str | None:
@@ -26,33 +23,18 @@ def left_out() -> str | None:
     return None if importlib.util.find_spec("pyarrow") else "pyarrow is not installed, which is an extra"
 
 
-def prepare() -> None:
-    """Bound the memory of this process, unless a sanitizer needs the addresses."""
-    if not any(name in os.environ for name in ["ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LD_PRELOAD"]):
-        bound_memory()
-
-
-def run(seed: int, write: Write) -> str:
+def run(seed: int) -> str:
     """Draw a table and how it is read, damage its file, and read it."""
     random = np.random.default_rng(seed)
     table, how = draw(random)
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("error")
-        path = os.path.join(folder, "rows")
-        write(random, table, path)
-        with open(path, "rb") as file:
-            data = file.read()
+    with one_case((how, table.schema), "error") as folder:
+        path = str(folder / "rows")
+        (write_parquet if random.random() < 0.5 else write_arrow)(random, table, path)
         Watch.note(f"the file as it is, {how}")
         assert (error := read(path, how)) is None, f"refused before it is damaged: {error}"
-        with open(path, "wb") as file:
-            file.write(damaged(random, data))
+        Path(path).write_bytes(damaged(random, Path(path).read_bytes()))
         Watch.note(f"the damaged file, {how}")
-        try:
-            error = read(path, how)
-        except BaseException as wrong:
-            add_note(wrong, f"in {how} of a damaged {table.schema}")
-            raise
-        if error is None:
+        if (error := read(path, how)) is None:
             return "read"
         assert path in str(error), f"the file is not named: {error}"
         assert len(str(error)) < 2000, f"a message of {len(str(error))} characters"
@@ -123,6 +105,28 @@ def draw_labels(random: np.random.Generator, n: int) -> Any:
     return labels.dictionary_encode() if random.random() < 0.4 else labels
 
 
-def draw_one(random: np.random.Generator, items: list[Any]) -> Any:
-    """Draw one of some things."""
-    return items[random.integers(len(items))]
+def write_arrow(random: np.random.Generator, table: Any, path: str) -> None:
+    """Write a table in some batches, now and then compressed."""
+    import pyarrow
+
+    options = pyarrow.ipc.IpcWriteOptions(compression=draw_one(random, [None, None, None, "lz4", "zstd"]))
+    with pyarrow.OSFile(path, "wb") as sink, pyarrow.ipc.new_file(sink, table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=draw_one(random, [3, 40, 1000]))
+
+
+def write_parquet(random: np.random.Generator, table: Any, path: str) -> None:
+    """Write a table in some row groups and pages, with any encoding."""
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(
+        table,
+        path,
+        row_group_size=draw_one(random, [3, 40, 1000]),
+        compression=draw_one(random, ["none", "none", "none", "snappy", "gzip", "zstd"]),
+        use_dictionary=bool(random.random() < 0.6),
+        data_page_version=draw_one(random, ["1.0", "2.0"]),
+        write_page_checksum=bool(random.random() < 0.2),
+        data_page_size=draw_one(random, [50, 2**20]),
+        write_statistics=bool(random.random() < 0.5),
+        store_schema=bool(random.random() < 0.7),
+    )

@@ -1,7 +1,6 @@
 """Damage files: cut, flip, change, exchange and splice bytes and numbers anywhere in them."""
 
-from __future__ import annotations
-
+import os
 import resource
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +12,9 @@ ODD = [0, 1, -1, 2, 7, 255, 256, 2**15, 2**16, 2**30, 2**31 - 1, -(2**31), 2**32
 
 
 def bound_memory(most: int = 4 * 2**30) -> None:
-    """Let absurd sizes fail early, in this process."""
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    """Let absurd sizes fail early, in this process, unless a sanitizer needs the addresses."""
+    if not any(name in os.environ for name in ["ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LD_PRELOAD"]):
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def damaged(random: np.random.Generator, data: bytes) -> bytes:
@@ -36,18 +36,15 @@ def place(random: np.random.Generator, data: bytearray, size: int = 1) -> int:
 
 
 def cut(random: np.random.Generator, data: bytearray) -> None:
-    """Drop the end."""
     del data[place(random, data) :]
 
 
 def flip(random: np.random.Generator, data: bytearray) -> None:
-    """Flip a bit, or a few."""
     for _ in range(random.choice([1, 1, 5])):
         data[place(random, data)] ^= 1 << int(random.integers(8))
 
 
 def change(random: np.random.Generator, data: bytearray) -> None:
-    """Change a byte, or some in a row."""
     n = int(random.choice([1, 1, 2, 8, 30]))
     at = place(random, data, n)
     n = min(n, len(data) - at)
@@ -66,7 +63,6 @@ def number(random: np.random.Generator, data: bytearray) -> None:
 
 
 def swap(random: np.random.Generator, data: bytearray) -> None:
-    """Let two words, or two longer pieces, change places."""
     size = int(random.choice([4, 8, 8, 64]))
     if len(data) < 2 * size:
         return

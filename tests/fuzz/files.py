@@ -1,11 +1,7 @@
 """Fuzz the svmlight reader: what it reads of any text, and its cache holds, is what scikit-learn's `load_svmlight_file` reads."""
 
-from __future__ import annotations
-
 import os
 import re
-import tempfile
-import warnings
 from contextlib import suppress
 from io import BytesIO
 from itertools import pairwise
@@ -17,7 +13,7 @@ from sklearn.datasets import load_svmlight_file
 
 from sklearn_predtron.datasets import BrokenLineError, SvmlightReader, read_svmlight
 
-from .notes import add_note
+from .watch import one_case
 
 # What the reader documents otherwise than scikit-learn: it refuses, and scikit-learn accepts.
 DIFFERENCES = {
@@ -31,26 +27,18 @@ WIDEST = 2**31 - 1
 
 
 def run(seed: int) -> str:
-    """Draw a text and how it is read, and compare."""
     random = np.random.default_rng(seed)
     how = draw_how(random)
     text = draw_text(random, how)
     if random.random() < 0.6:
         text = mutated(random, text)
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("error")
-        path = os.path.join(folder, "file.svm")
-        with open(path, "wb") as file:
-            file.write(text)
-        try:
-            return compare(random, path, text, how)
-        except BaseException as error:
-            add_note(error, f"in {how} of {text!r}")
-            raise
+    with one_case((how, text), "error") as folder:
+        path = folder / "file.svm"
+        path.write_bytes(text)
+        return compare(random, str(path), text, how)
 
 
 def draw_how(random: np.random.Generator) -> dict[str, Any]:
-    """Draw the arguments that both readers take."""
     kind = random.integers(5)
     return {
         "multilabel": bool(kind == 1),
@@ -71,7 +59,6 @@ def has_ids(how: dict[str, Any]) -> bool:
 
 
 def draw_text(random: np.random.Generator, how: dict[str, Any]) -> bytes:
-    """Draw the lines of a file."""
     lines, qid = [], 0
     for _ in range(random.choice([0, 1, 2, 5, 12, 40], p=[0.02, 0.08, 0.2, 0.3, 0.3, 0.1])):
         qid = int(random.choice([qid, qid + 1, random.integers(-3, 9)], p=[0.6, 0.3, 0.1]))

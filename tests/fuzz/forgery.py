@@ -1,7 +1,5 @@
 """Caches taken apart and written with right check sums, as whoever knows the format could."""
 
-from __future__ import annotations
-
 import json
 import struct
 import zlib

@@ -1,13 +1,8 @@
 """Fuzz the readers of `open_rows`: rows do not depend on chunks, are those of a plain parse, or the line is named."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
-import os
-import tempfile
-import warnings
 from typing import Any
 
 import numpy as np
@@ -17,7 +12,7 @@ from sklearn.feature_extraction import FeatureHasher
 from sklearn_predtron.datasets import BrokenLineError, Conll, JsonLines, VowpalWabbit, open_rows
 
 from .files import mutated
-from .notes import add_note
+from .watch import one_case
 
 WIDTH = 64  # of hashed rows
 NAMES = ["a", "b", "größe", "c d"]
@@ -25,22 +20,15 @@ Read = tuple[np.ndarray | None, list[Any], str | None]
 
 
 def run(seed: int) -> str:
-    """Draw a text in one of the formats, and compare."""
     random = np.random.default_rng(seed)
     ending, text, expected = [draw_csv, draw_json, draw_vw, draw_conll, draw_svmlight][random.integers(5)](random)
     data = text.encode()
     if changed := random.random() < 0.6:
         data = mutated(random, data)
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        path = os.path.join(folder, f"rows.{ending}")
-        with open(path, "wb") as file:
-            file.write(data)
-        try:
-            return compare(random, path, None if changed else expected)
-        except BaseException as error:
-            add_note(error, f"in {ending}: {data!r}")
-            raise
+    with one_case((ending, data)) as folder:
+        path = folder / f"rows.{ending}"
+        path.write_bytes(data)
+        return compare(random, str(path), None if changed else expected)
 
 
 def compare(random: np.random.Generator, path: str, expected: Any) -> str:
@@ -97,17 +85,14 @@ def draw_csv(random: np.random.Generator) -> tuple[str, str, Any]:
 
 
 def draw_pairs(random: np.random.Generator) -> dict[str, float]:
-    """Draw named values."""
     return {name: round(float(random.standard_normal()), 3) for name in NAMES if random.random() < 0.6}
 
 
 def hashed(rows: list[dict[str, float]]) -> np.ndarray:
-    """Return rows of hashed names."""
     return FeatureHasher(WIDTH, input_type="pair", alternate_sign=False).transform([row.items() for row in rows]).toarray()
 
 
 def draw_json(random: np.random.Generator) -> tuple[str, str, Any]:
-    """Draw an object a line."""
     labels = draw_labels(random, int(random.integers(0, 12)))
     rows = [draw_pairs(random) for _ in labels]
     lines = [json.dumps({**row, "label": label}, ensure_ascii=False) for row, label in zip(rows, labels, strict=True)]
@@ -115,7 +100,6 @@ def draw_json(random: np.random.Generator) -> tuple[str, str, Any]:
 
 
 def draw_vw(random: np.random.Generator) -> tuple[str, str, Any]:
-    """Draw lines in Vowpal Wabbit's format."""
     labels = [float(label == "yes") for label in draw_labels(random, int(random.integers(0, 12)))]
     rows = [{name.replace(" ", "_"): value for name, value in draw_pairs(random).items()} for _ in labels]
     lines = [
@@ -125,7 +109,6 @@ def draw_vw(random: np.random.Generator) -> tuple[str, str, Any]:
 
 
 def draw_conll(random: np.random.Generator) -> tuple[str, str, Any]:
-    """Draw tokens in columns."""
     labels = draw_labels(random, int(random.integers(0, 12)))
     ends = random.random(len(labels)) < 0.3
     lines = [f"w{i % 3} X {y}\n" + ("\n" if end else "") for i, (y, end) in enumerate(zip(labels, ends, strict=True))]

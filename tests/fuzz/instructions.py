@@ -1,7 +1,5 @@
 """Fuzz interrupts at any instruction: a call leaves the estimator as it was, or complete rounds that every method can use."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import tempfile
@@ -49,7 +47,6 @@ def run(seed: int) -> str:
 
 
 def state_of(model: Any) -> bytes:
-    """Return the state of an estimator."""
     return pickle.dumps(model.__getstate__())
 
 

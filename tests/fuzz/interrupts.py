@@ -1,7 +1,5 @@
 """Fuzz interrupts: a SIGINT at any moment of fit or partial_fit leaves a model of the first rounds of its stream."""
 
-from __future__ import annotations
-
 import copy
 import os
 import pickle
@@ -198,7 +196,6 @@ def shortened(case: Case, rounds: int) -> Any:
 
 
 def compare(model: Any, other: Any, what: str) -> None:
-    """Compare weights and counts, to the last bit."""
     for attribute in ["coef_", "intercept_", "last_coef_", "last_intercept_", *COUNTS]:
         found, expected = getattr(model, attribute), getattr(other, attribute)
         assert np.array_equal(found, expected), f"{attribute}: {what}: {found}, {expected}"

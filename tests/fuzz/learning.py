@@ -1,7 +1,5 @@
 """Fuzz learning: any estimator on any rows keeps what the package promises of fit, partial_fit and predict."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Callable, Iterator
@@ -15,7 +13,6 @@ from sklearn_predtron._core.rows import OVERFLOW
 
 from .lessons import Lesson, draw_cuts, draw_layout
 from .models import Case, draw_case, watch_warnings
-from .notes import add_note
 from .promises import OF_TABLES, PROMISES, joint
 from .tables import drawn_first_rows, with_costs, with_table
 
@@ -68,13 +65,12 @@ def check(case: Case, random: np.random.Generator, promises: list[Callable[..., 
 
 @contextmanager
 def named(what: Any) -> Iterator[None]:
-    """Say of an exception in which case it was raised."""
     try:
         yield
     except Refused:
         raise
     except BaseException as error:
-        add_note(error, f"in {what!r}")
+        error.add_note(f"in {what!r}")
         raise
 
 
@@ -105,7 +101,6 @@ def predict(model: Any, lesson: Lesson) -> None:
 
 
 def check_words(error: ValueError) -> None:
-    """Check that an error says what is wrong."""
     assert re.search(r"[A-Za-z]{2,}.* .*[a-z]{2,}", str(error)), f"the message {str(error)!r} has no words"
 
 

@@ -10,6 +10,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
+from tests.own_checks.data import disordered
+
 # How the values of X are drawn, and how often.
 VALUES = {"plain": 0.5, "ties": 0.2, "gaps": 0.1, "far": 0.1, "wild": 0.1}
 LARGEST, SMALLEST = 1e150, 1e-150  # beyond them a row may teach nothing, or nothing finite
@@ -43,7 +45,6 @@ class Lesson:
 
     @property
     def n(self) -> int:
-        """Tell the number of rounds."""
         return len(self.start) - 1
 
     @property
@@ -57,12 +58,10 @@ class Lesson:
         return self.values == "wild" or (self.weight is not None and self.weight.max() > LARGEST)
 
     def part(self, first: int, end: int) -> Lesson:
-        """Take the rounds from first to end."""
         start = self.start
         return self.take(slice(start[first], start[end]))
 
     def take(self, rows: Any) -> Lesson:
-        """Take some rows."""
         given = {name: getattr(self, name) for name in ["X", "y", "weight", "costs", "qid"]}
         return replace(self, **{name: rows_of(value, rows) for name, value in given.items() if value is not None})
 
@@ -74,7 +73,6 @@ class Lesson:
         return more if known else {**more, self.ids: self.qid}
 
     def predict(self, model: Any) -> Any:
-        """Predict the rows."""
         return model.predict(self.X, sid=self.qid) if self.ids == "sid" else model.predict(self.X)
 
     def even(self, weight: Any) -> Any:
@@ -82,12 +80,10 @@ class Lesson:
         return np.repeat(weight[self.start[:-1]], np.diff(self.start)) if self.ids == "sid" else weight
 
     def fit(self, model: Any) -> Any:
-        """Fit a model to the rows."""
         Count.learned += 1
         return model.fit(self.X, self.y, **self.given())
 
     def partial_fit(self, model: Any, **more: Any) -> Any:
-        """Let a model go on with the rows."""
         Count.learned += 1
         if self.classes is not None and not model.__sklearn_is_fitted__():
             more["classes"] = self.classes
@@ -102,7 +98,6 @@ class Lesson:
 
 
 def rows_of(X: Any, rows: Any) -> Any:
-    """Take some rows of an array or a data frame."""
     return _safe_indexing(X, rows) if hasattr(X, "iloc") else X[rows]
 
 
@@ -158,17 +153,7 @@ def draw_layout(random: np.random.Generator, X: np.ndarray, wild: bool = False) 
     return S if how < 6 else disordered(S, duplicates=random.random() < 0.5)
 
 
-def disordered(S: Any, *, duplicates: bool) -> Any:
-    """Store the same matrix with the entries of each row backwards, and perhaps each value in two halves."""
-    times = 2 if duplicates else 1
-    order = [i for a, b in pairwise(S.indptr) for i in list(range(b - 1, a - 1, -1)) * times]
-    order = np.array(order, dtype=np.intp)
-    parts = (S.data[order] / np.asarray(times, S.dtype), S.indices[order], S.indptr * times)
-    return type(S)(parts, shape=S.shape)
-
-
 def draw_weight(random: np.random.Generator, n: int) -> np.ndarray | None:
-    """Draw weights of rows, or none."""
     how = random.integers(8)
     if how < 4:
         return None
@@ -203,7 +188,6 @@ def draw_classes(random: np.random.Generator, k: int) -> np.ndarray:
 
 
 def class_lesson(random: np.random.Generator, k: int) -> Lesson:
-    """Draw rows of a class each."""
     n, p = draw_size(random)
     X, values = draw_rows(random, n, p)
     codes = scored(random, X, k).argmax(axis=1)
@@ -214,7 +198,6 @@ def class_lesson(random: np.random.Generator, k: int) -> Lesson:
 
 
 def set_lesson(random: np.random.Generator, m: int) -> Lesson:
-    """Draw rows of a set of labels each."""
     n, p = draw_size(random)
     X, values = draw_rows(random, n, p)
     y = (scored(random, X, m) > random.choice([-1.0, 0.0, 1.0])).astype(random.choice([np.int64, np.uint8, np.float64]))
@@ -222,14 +205,12 @@ def set_lesson(random: np.random.Generator, m: int) -> Lesson:
 
 
 def label_list_lesson(random: np.random.Generator, m: int, grades: Any) -> Lesson:
-    """Draw rows with a relevance of every label."""
     n, p = draw_size(random)
     X, values = draw_rows(random, n, p)
     return Lesson(X, graded(scored(random, X, m), grades), draw_weight(random, n), values=values)
 
 
 def query_lesson(random: np.random.Generator, grades: Any, *, long: bool = False) -> Lesson:
-    """Draw queries of documents."""
     n, p = draw_size(random)
     n = min(n, 12)
     size = random.choice([1, 2, 3, 7, 20], n, p=[0.15, 0.15, 0.4, 0.25, 0.05])
@@ -243,7 +224,6 @@ def query_lesson(random: np.random.Generator, grades: Any, *, long: bool = False
 
 
 def group_lesson(random: np.random.Generator) -> Lesson:
-    """Draw groups of rows of two classes."""
     lesson = query_lesson(random, (0, 1))
     y = lesson.y.astype(np.int64)
     y[:2] = np.arange(2)[: len(y)]
@@ -252,7 +232,6 @@ def group_lesson(random: np.random.Generator) -> Lesson:
 
 
 def sequence_lesson(random: np.random.Generator, k: int) -> Lesson:
-    """Draw sequences of tokens of k classes."""
     lesson = replace(query_lesson(random, np.arange(k)), ids="sid")
     y = lesson.y.astype(np.int64)
     y[:k] = np.arange(k)[: len(y)]
@@ -268,7 +247,6 @@ def predicted(model: Any, X: Any) -> Any:
 
 
 def graded(scores: np.ndarray, grades: Any) -> np.ndarray:
-    """Cut scores into grades of relevance."""
     return np.asarray(grades)[np.digitize(scores, np.linspace(-1, 1, len(grades) - 1))]
 
 

@@ -34,22 +34,18 @@ class Mixture(Case):
     cuts: tuple[int, ...] | None = None  # between functions, by rounds
 
     def new(self, **parameters: Any) -> Any:
-        """Make a fresh mixture."""
         return clone(self.estimator).set_params(**parameters)
 
     def shards(self) -> list[Callable[[], Any]]:
-        """Return functions of parts of the lesson."""
         return [as_function(self.lesson.part(*ends)) for ends in pairwise((0, *(self.cuts or ()), self.lesson.n))]
 
     def fit(self, mixed: Any) -> Any:
-        """Fit a mixture."""
         Count.learned += 1
         if self.cuts is None:
             return self.lesson.fit(mixed)
         return mixed.fit(self.shards(), classes=self.lesson.classes)
 
     def partial_fit(self, mixed: Any) -> Any:
-        """Let a mixture take a round."""
         Count.learned += 1
         first = self.lesson.classes is not None and not hasattr(mixed, "estimator_")
         classes = {"classes": self.lesson.classes} if first else {}
@@ -59,12 +55,10 @@ class Mixture(Case):
 
 
 def as_function(lesson: Lesson) -> Callable[[], Any]:
-    """Return a function that returns a lesson."""
     return lambda: (lesson.X, lesson.y, lesson.given())
 
 
 def draw_mixture(random: np.random.Generator) -> Mixture:
-    """Draw an estimator and how it is mixed."""
     case = draw_case(random)
     lesson = replace(case.lesson, X=draw_layout(random, case.lesson.X, case.lesson.wild))
     given = {name: draw(random, values) for name, values in {"rounds": [1, 2, 3], "passes": [1, 1, 2]}.items()}
@@ -85,7 +79,6 @@ def run(seed: int) -> str:
 
 
 def promise(function: Callable[[Mixture, np.random.Generator], None]) -> Callable[[Mixture, np.random.Generator], None]:
-    """Add a function to the list."""
     PROMISES.append(function)
     return function
 
@@ -189,7 +182,6 @@ class Poisoned(Mixture):
     poison: Lesson | None = None
 
     def shards(self) -> list[Callable[[], Any]]:
-        """Return functions, the last of which returns a bad lesson."""
         assert self.poison is not None
         return [*Mixture.shards(self), as_function(self.poison)]
 

@@ -1,7 +1,5 @@
 """Draw estimators: every family with every norm, update, representation and loss, found by discovery."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -108,7 +106,6 @@ class Case:
 
 
 def families() -> list[type]:
-    """Find the public estimators."""
     public = [getattr(sklearn_predtron, name) for name in sklearn_predtron.__all__]
     return [kind for kind in public if isinstance(kind, type) and issubclass(kind, BasePredtron)]
 
@@ -169,14 +166,12 @@ def common_settings(random: np.random.Generator, kind: type, ranker: bool) -> di
 
 
 def draw_costs(random: np.random.Generator, k: int) -> CostMatrix:
-    """Draw a matrix of costs."""
     costs = random.integers(13, 192, (k, k)) / 64
     np.fill_diagonal(costs, 0)
     return CostMatrix(costs)
 
 
 def draw_code(random: np.random.Generator, k: int) -> Code:
-    """Draw a code of unit vectors."""
     code = random.standard_normal((k, draw(random, [2, 3, 5])))
     return Code(code / np.linalg.norm(code, axis=1, keepdims=True))
 
@@ -190,7 +185,6 @@ def plain(random: np.random.Generator, kind: type, settings: dict[str, Any], p: 
 
 
 def table_case(random: np.random.Generator, kind: type) -> Case:
-    """Draw a classifier."""
     binary = not kind().__sklearn_tags__().classifier_tags.multi_class
     many = random.random() < 0.005
     k = 2 if binary else 1000 if many else draw(random, [2, 3, 3, 4, 7])
@@ -221,7 +215,6 @@ def table_case(random: np.random.Generator, kind: type) -> Case:
 
 
 def subset_case(random: np.random.Generator, kind: type) -> Case:
-    """Draw a multilabel classifier."""
     settings = common_settings(random, kind, False)
     m = draw(random, [2, 3, 5, 9])
     loss = draw(random, [*kinds(SubsetLoss), CountLoss])
@@ -233,7 +226,6 @@ def subset_case(random: np.random.Generator, kind: type) -> Case:
 
 
 def bipartite_case(random: np.random.Generator, kind: type) -> Case:
-    """Draw a classifier by measures of groups."""
     settings = common_settings(random, kind, False)
     one = draw(random, [*kinds(SubsetLoss), CountLoss, "break_even", "auc", "ap"])
     settings["loss"] = one if isinstance(one, str) else CountLoss(misses_and_hits) if one is CountLoss else draw_part(random, one)
@@ -246,7 +238,6 @@ def bipartite_case(random: np.random.Generator, kind: type) -> Case:
 
 
 def ranking_case(random: np.random.Generator, kind: type) -> Case:
-    """Draw a ranker of documents or of labels."""
     settings = common_settings(random, kind, True)
     loss = settings["loss"] = draw_part(random, draw(random, kinds(RankingLoss)))
     grades = next(grades for grades in GRADES if ranking_loss(loss).takes(grades))
@@ -285,7 +276,6 @@ def allowed_transitions(random: np.random.Generator, lesson: Lesson, k: int) -> 
 
 
 def python_case(random: np.random.Generator, kind: type) -> Case:
-    """Draw a learner of a problem in Python."""
     k = draw(random, [3, 6])
     lesson, settings = lessons.object_lesson(random, k), common_settings(random, kind, False)
     if random.random() < 0.5:

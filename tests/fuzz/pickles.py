@@ -1,7 +1,5 @@
 """Fuzz unpickling: pickles with a few bytes changed end in an exception, or in a model that does not crash."""
 
-from __future__ import annotations
-
 import io
 import pickle
 import warnings
@@ -23,17 +21,14 @@ class Unpickler(pickle._Unpickler):  # type: ignore[misc, name-defined]
     dispatch = dict(pickle._Unpickler.dispatch)  # type: ignore[attr-defined]
 
     def load_reduce(self) -> None:
-        """Note what is called, and call it."""
         note_of(self.stack[-2])
         super().load_reduce()
 
     def load_newobj(self) -> None:
-        """Note what is made, and make it."""
         note_of(self.stack[-2])
         super().load_newobj()
 
     def load_build(self) -> None:
-        """Note what gets its state, and give it."""
         note_of(type(self.stack[-2]))
         super().load_build()
 
@@ -44,7 +39,6 @@ Unpickler.dispatch[pickle.BUILD[0]] = Unpickler.load_build
 
 
 def note_of(kind: Any) -> None:
-    """Note that something of a class or function is made."""
     Watch.note(f"{LOADING} {getattr(kind, '__module__', '?')}.{getattr(kind, '__qualname__', '?')}")
 
 

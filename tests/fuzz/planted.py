@@ -1,7 +1,5 @@
 """Break in known ways, by the seed, so that the tests see that the runner finds what breaks; no part of a run."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
@@ -11,7 +9,6 @@ OUTCOMES = ["good", "crash", "assertion", "good", "endless", "good"]
 
 
 def run(seed: int) -> str:
-    """Break, or not."""
     outcome = OUTCOMES[seed % len(OUTCOMES)]
     if outcome == "crash":
         os.kill(os.getpid(), signal.SIGSEGV)

@@ -1,15 +1,12 @@
 """Draw problems in Python: places on a circle, by scores or by joint features in any form."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from sklearn_predtron import JointProblem, Problem
-
-from .lessons import disordered
+from tests.own_checks.data import disordered
 
 FORMS = ["dense", "one array", "csr", "disordered"]
 
@@ -28,16 +25,13 @@ class OnCircle:
 
     @property
     def C_L(self) -> float:
-        """Tell the longest way round."""
         return float(self.k // 2)
 
     def loss(self, prediction: Any, y: Any) -> float:
-        """Tell the way round."""
         way = abs(prediction - y) % self.k
         return float(min(way, self.k - way))
 
     def losses(self, y: Any) -> list[float]:
-        """Tell the way round from each place."""
         return [self.loss(place, y) for place in range(self.k)]
 
 
@@ -50,15 +44,12 @@ class Circle(OnCircle, Problem):
         self.k = k
 
     def decode(self, t: Any) -> int:
-        """Find the nearest place."""
         return int((circle(self.k) @ t).argmax())
 
     def representation(self, prediction: Any) -> np.ndarray:
-        """Represent a place by its point."""
         return circle(self.k)[prediction]
 
     def augmented_decode(self, t: Any, y: Any) -> int:
-        """Find the competitor."""
         return int((circle(self.k) @ t + self.losses(y)).argmax())
 
 
@@ -74,7 +65,6 @@ class JointCircle(OnCircle, JointProblem):
 
     @property
     def n_features(self) -> int:  # type: ignore[override]
-        """Tell how many joint features there are."""
         return 2 * self.p
 
     def _table(self, x: np.ndarray) -> np.ndarray:
@@ -101,11 +91,9 @@ class JointCircle(OnCircle, JointProblem):
         return row if self.form == "csr" else disordered(row, duplicates=True)
 
     def decode(self, w: Any, x: Any) -> int:
-        """Find the best place."""
         return int((self._features(x) @ w).argmax())
 
     def augmented_decode(self, w: Any, x: Any, y: Any) -> int:
-        """Find the competitor."""
         return int((self._features(x) @ w + self.losses(y)).argmax())
 
 
@@ -114,7 +102,6 @@ class RolledCircle(JointCircle):
 
     @property
     def n_features(self) -> int:  # type: ignore[override]
-        """Tell how many joint features there are."""
         return self.p + 2 * self.k
 
     def _table(self, x: np.ndarray) -> np.ndarray:

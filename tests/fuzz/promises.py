@@ -1,7 +1,5 @@
 """Check what the package promises of a case: each function takes a case and a generator, and raises where a promise is broken."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from collections.abc import Callable
@@ -18,10 +16,10 @@ from sklearn_predtron import PredtronBipartiteClassifier, PredtronSequenceTagger
 from sklearn_predtron.families.bipartite import batch_loss
 from sklearn_predtron.families.input.tables import WarmupBuffer
 from sklearn_predtron.losses import AtK
-from sklearn_predtron.norms import RKHS
 from tests.own_checks import assert_same, assert_same_bits, frozen, is_same, scores_of
+from tests.own_checks.data import corrupted, disordered
 
-from .lessons import Count, Lesson, disordered, draw_cuts, predicted, rows_of
+from .lessons import Count, Lesson, draw_cuts, predicted, rows_of
 from .models import Case
 from .problems import FORMS, Circle, JointCircle, RolledCircle
 
@@ -30,7 +28,6 @@ PROMISES: list[Callable[[Case, np.random.Generator], None]] = []
 
 
 def promise(function: Callable[[Case, np.random.Generator], None]) -> Callable[[Case, np.random.Generator], None]:
-    """Add a function to the list."""
     PROMISES.append(function)
     return function
 
@@ -45,7 +42,7 @@ def draw_way(random: np.random.Generator, lesson: Lesson) -> Callable[[Any], Any
 
 def kernel(case: Case) -> bool:
     """Tell whether scores come of a kernel, which is computed block by block, by Python and BLAS."""
-    return case.estimator.norm == "rkhs" or isinstance(case.estimator.norm, RKHS)
+    return norm_of(case) == "rkhs"
 
 
 def joint(case: Case) -> bool:
@@ -110,14 +107,9 @@ def dense(X: Any) -> np.ndarray:
     return X.toarray() if sparse.issparse(X) else np.ascontiguousarray(X)
 
 
-def is_automatic(case: Case) -> bool:
-    """Whether the first rows choose the norm."""
-    return getattr(case.estimator.norm, "alias", case.estimator.norm) == "auto"
-
-
-def is_scaled(case: Case) -> bool:
-    """Whether features are standardised."""
-    return getattr(case.estimator.norm, "alias", case.estimator.norm) == "scaled"
+def norm_of(case: Case) -> Any:
+    """Return the alias of the norm, which is "auto" if the first rows choose it."""
+    return getattr(case.estimator.norm, "alias", case.estimator.norm)
 
 
 @promise
@@ -127,9 +119,9 @@ def dense_or_sparse(case: Case, random: np.random.Generator) -> None:
     if kernel(case) or not case.lesson.calm or case.lesson.X.dtype == np.float32:
         return
     rows = dense(case.lesson.X)
-    if is_automatic(case):  # another norm for each
+    if norm_of(case) == "auto":  # another norm for each
         case = Case(case.new().set_params(norm="l2"), case.lesson)
-    if is_scaled(case) and (len(rows) < FEW or not rows.all()):
+    if norm_of(case) == "scaled" and (len(rows) < FEW or not rows.all()):
         return  # zeros count in dense rows alone
     plain, other = (one_way(case, X, 0) for X in [rows, sparse.csr_array(rows)])
     if not (alike(plain, other, rows) and plain.t_ == other.t_) and steady(case, random, 0):
@@ -180,7 +172,7 @@ def any_order(case: Case, random: np.random.Generator) -> None:
     if not case.lesson.calm or case.lesson.X.dtype == np.float32:
         return
     rows = dense(case.lesson.X)
-    if is_scaled(case) and len(rows) < FEW:
+    if norm_of(case) == "scaled" and len(rows) < FEW:
         return
     plain = sparse.csr_array(rows)
     way, twice = random.integers(2), random.random() < 0.5
@@ -282,13 +274,6 @@ def bad_lessons(lesson: Lesson) -> dict[str, Lesson]:
     return bad
 
 
-def corrupted(array: np.ndarray, value: float) -> np.ndarray:
-    """Copy an array, and set its last row to a value."""
-    array = array.copy()
-    array[-1] = value
-    return array
-
-
 @promise
 def scale_free(case: Case, random: np.random.Generator) -> None:
     """Predict the same from X times a power of two, under the default update and intercept and norms that allow it."""
@@ -351,7 +336,7 @@ def weights(model: Any) -> tuple[Any, Any]:
 @promise
 def format_changes(case: Case, random: np.random.Generator) -> None:
     """Learn dense and CSR rows in turns under norm="auto" as under the norm that the first ones choose, to the last bit."""
-    if not is_automatic(case) or joint(case):
+    if norm_of(case) != "auto" or joint(case):
         return
     rows, starts = dense(case.lesson.X), [0, *draw_cuts(random, case.lesson.n)]
     first = random.integers(2)
@@ -524,8 +509,8 @@ def same_seed(case: Case, random: np.random.Generator) -> None:
 @promise
 def widened(case: Case, random: np.random.Generator) -> None:
     """Learn features that appear in mid-stream as if they had been known from the start, to the last bit."""
-    lesson, norm = case.lesson, getattr(case.estimator.norm, "alias", case.estimator.norm)
-    if kernel(case) or joint(case) or norm == "trace" or lesson.n < 2:
+    lesson = case.lesson
+    if kernel(case) or joint(case) or norm_of(case) == "trace" or lesson.n < 2:
         return
     X = sparse.csr_array(lesson.X) if sparse.issparse(lesson.X) else np.ascontiguousarray(lesson.X)
     edges = [0, *draw_cuts(random, lesson.n), lesson.n]

@@ -1,7 +1,5 @@
 """Run parts in child processes, go on after crashes, and tell what was found."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -14,16 +12,8 @@ from pathlib import Path
 from .child import SLOW, ended, load
 from .watch import CASES, EXCUSED, IDLE, LEARNED, SEED, read_numbers, read_text
 
-SHARES = {"learning": 0.4, "mixing": 0.1, "files": 0.1, "interrupts": 0.1, "threads": 0.1, "states": 0.1, "pickles": 0.1}
-SHARES |= {
-    "instructions": 0.05,
-    "formats": 0.05,
-    "caches": 0.05,
-    "arrow": 0.05,
-    "parquet": 0.05,
-    "checkpoints": 0.05,
-    "model_files": 0.1,
-}  # damaged files
+SHARES = {"learning": 0.4, **dict.fromkeys(["mixing", "files", "interrupts", "threads", "states", "pickles", "model_files"], 0.1)}
+SHARES |= {"columns": 0.1, **dict.fromkeys(["instructions", "formats", "caches", "checkpoints"], 0.05)}
 TIMEOUT = 60.0  # seconds for a case
 START = 30.0  # seconds for a child's start and end
 ENDLESS = 2**62
@@ -33,8 +23,6 @@ ROOT, CHECKOUT = Path(__file__).parents[len(__package__.split("."))], Path(__fil
 
 @dataclass(frozen=True)
 class Finding:
-    """Say which case broke a promise or crashed, and how."""
-
     part: str
     seed: int
     text: str

@@ -1,9 +1,5 @@
 """Fuzz what models are unpickled from: states with anything anywhere end in an exception, or in a model that works."""
 
-from __future__ import annotations
-
-import os
-import resource
 import warnings
 from typing import Any
 
@@ -12,21 +8,18 @@ from sklearn.base import clone
 
 from sklearn_predtron.callbacks import LossHistory
 
+from .damage import bound_memory
 from .lessons import Count, Lesson
 from .models import Case, draw, draw_case
 from .watch import Watch
 
-MEMORY = 3 * 2**30  # bytes of addresses, so that absurd sizes fail early
 SMALL = 40  # rounds at most
 FORKED = True  # a case may ruin the memory of its process
 TIMEOUT = 10.0  # seconds of a case, of which some hang
 
 
 def prepare() -> None:
-    """Bound the memory of this process, unless a sanitizer needs the addresses."""
-    sanitized = any(name in os.environ for name in ["ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LD_PRELOAD"])
-    if not sanitized:
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    bound_memory(3 * 2**30)
 
 
 def run(seed: int) -> str:
@@ -129,7 +122,6 @@ class Tree:
         return made
 
     def tamper(self, whole: Any) -> None:
-        """Change a random place."""
         if not self.places:
             return
         container, key, owner = self.places[self.random.integers(len(self.places))]
@@ -146,26 +138,11 @@ class Tree:
         if isinstance(value, Sequence) and random.random() < 0.6:
             return strange_sequence(random, value)
         if isinstance(value, (int, float)) and not isinstance(value, bool) and random.random() < 0.7:
-            return draw(
-                random, [-value, value + 1, value - 1, 2 * value, 0, 1, -1, 2**31, 2**62, np.nan, np.inf, 1e308, 5e-324, 3]
-            )
+            near = [-value, value + 1, value - 1, 2 * value]
+            return draw(random, [*near, 0, 1, -1, 2**31, 2**62, np.nan, np.inf, 1e308, 5e-324, 3])
         other = self.places[random.integers(len(self.places))]
-        anything = [
-            None,
-            -1,
-            0,
-            2**62,
-            -(2**62),
-            np.nan,
-            "text",
-            b"",
-            Sequence(tuple, []),
-            [],
-            {},
-            np.zeros(0),
-            np.zeros(3),
-            True,
-        ]
+        anything = [None, -1, 0, 2**62, -(2**62), np.nan, "text", b"", Sequence(tuple, []), []]
+        anything += [{}, np.zeros(0), np.zeros(3), True]
         return draw(random, [*anything, *self.objects[:8], other[0][other[1]], other[0][other[1]]])
 
 
@@ -190,7 +167,6 @@ class Sequence:
 
 
 def strange_array(random: np.random.Generator, array: np.ndarray) -> Any:
-    """Change an array's values, shape, length or type."""
     flat = array.ravel()
     how = random.integers(9)
     if how == 0:

@@ -1,7 +1,5 @@
 """Draw tables of columns of any type, with words and gaps among numbers, maps of their columns, and costs of rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace

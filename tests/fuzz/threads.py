@@ -1,7 +1,5 @@
 """Fuzz threads: on one model at a time one call learns, others are refused, and no round is lost."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import threading
@@ -17,12 +15,12 @@ import numpy as np
 from sklearn_predtron import Predtron, PredtronSequenceTagger
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.norms import Norm
+from tests.own_checks.data import corrupted
 
 from .interrupts import WIDTH, long_lesson
 from .lessons import Count, Lesson, predicted
 from .models import draw, families, plain
 from .problems import Circle
-from .promises import corrupted
 
 THREADS, SECONDS = 8, 0.4
 LEARNING = "is being trained in another call"
@@ -85,21 +83,17 @@ class Stage:
         return end - first
 
     def learn_one(self, random: np.random.Generator) -> int:
-        """Teach one round."""
         first = int(random.integers(self.lesson.n))
         return self.learn(first, first + 1)
 
     def learn_many(self, random: np.random.Generator) -> int:
-        """Teach many rounds."""
         first = int(random.integers(self.lesson.n - 1))
         return self.learn(first, int(random.integers(first + 1, self.lesson.n)))
 
     def predict(self, random: np.random.Generator) -> None:
-        """Predict some rows."""
         assert len(predicted(self.model, self.lesson.X[: random.integers(1, 200)])) > 0
 
     def set(self, random: np.random.Generator) -> None:
-        """Set a parameter."""
         settings = [{"update": "perceptron"}, {"update": "adaptive"}, {"tol": 0.1}, {"average": "linear"}, {"average": "uniform"}]
         self.model.set_params(**draw(random, settings))
 
@@ -190,18 +184,12 @@ class MeddlingCallback(Meddler):
     """Meddle at the begin and the end of epochs."""
 
     def setup(self, estimator: Any, context: Any) -> None:
-        """Do nothing before a fit."""
-
-    def teardown(self, estimator: Any, context: Any) -> None:
-        """Do nothing after a fit."""
+        pass
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Meddle."""
         self.meddle()
 
-    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
-        """Meddle."""
-        self.meddle()
+    teardown, on_fit_task_end = setup, on_fit_task_begin
 
 
 class MeddlingCircle(Circle):

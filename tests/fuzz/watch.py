@@ -1,9 +1,12 @@
 """Write down, where a process that crashes cannot lose it, which case runs and what has been done so far."""
 
-from __future__ import annotations
-
 import os
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,12 +34,22 @@ class Watch:
 
     @classmethod
     def read_note(cls) -> str:
-        """Read the last note."""
         return os.pread(cls._notes, LONGEST_NOTE, 0).decode(errors="replace").strip() if cls._notes >= 0 else ""
 
 
+@contextmanager
+def one_case(about: Any, warn: Any = "ignore") -> Iterator[Path]:
+    """Give a case a folder, turn warnings into what is told, and say of an exception what the case is about."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter(warn)
+        try:
+            yield Path(folder)
+        except BaseException as error:
+            error.add_note(f"in {about!r}")
+            raise
+
+
 def read_numbers(folder: Path) -> list[int]:
-    """Read the numbers that a process has left."""
     path = folder / "numbers"
     return np.fromfile(path, dtype=np.int64).tolist() if path.exists() else [0] * 5
 

@@ -64,21 +64,3 @@ def test_as_a_scorer():
     model = LogisticRegression().fit(X, Y)
     scorer = make_scorer(classwise_calibration_error, response_method="predict_proba", greater_is_better=False)
     assert scorer(model, X, Y) == -classwise_calibration_error(Y, model.predict_proba(X))
-
-
-@pytest.mark.parametrize(
-    ("y", "p", "how", "message"),
-    [
-        (Y, P, {"n_bins": 0}, "n_bins=0 must be an int"),
-        (Y, P * 2, {}, "must hold probabilities"),
-        (Y, P[:, :2], {}, "2 columns for 3 labels"),
-        (Y, P[1:], {}, "79 rows, and y_true 80"),
-        (Y, P, {"labels": ["a", "b", "x"]}, "y_true contains labels"),
-        (np.full((N, K), 2), P, {}, "must hold 0 and 1 alone"),
-        (np.ones((N, K)), P, {"labels": [0, 1, 2]}, "must be None if y_true holds indicators"),
-        (Y, P, {"sample_weight": np.zeros(N)}, "sample_weight is zero for every row"),
-    ],
-)
-def test_bad_arguments(y, p, how, message):
-    with pytest.raises(ValueError, match=message):
-        classwise_calibration_error(y, p, **how)

@@ -168,33 +168,6 @@ def test_nothing():
     assert chunk_f1_score(["O"], ["O"]) == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"y_pred": ["O", "X"]}, "The label 'X' is none of chunks; accepted are 'O', 'B-x' and 'I-x'"),
-        ({"y_true": ["O", "BX"]}, "The label 'BX' is none"),
-        ({"y_true": ["O-X", "O"]}, "The label 'O-X' is none"),
-        ({"y_true": ["", "O"]}, "The label '' is none"),
-        ({"y_true": [1, 2]}, "The label 1 is none"),
-        ({"y_true": ["O", None]}, "The label None is none"),
-        ({"y_pred": ["O"]}, "y_pred has 1 labels and y_true has 2"),
-        ({"y_true": [["O"], ["O"]]}, "y_true=.* is no list of labels.*datasets.stack_sequences"),
-        ({"y_pred": np.array([["O"], ["O"]])}, "y_pred=.* is no list of labels"),
-        ({"y_true": [{}, "O"]}, "are not strings"),
-        ({"sid": [1]}, "sid has 1 entries and y_true has 2"),
-        ({"sid": [1, np.nan]}, r"sid\[1\]=nan"),
-        ({"sample_weight": [1, 2]}, r"sample_weight\[1\]=2 is not the weight of its sequence's first token"),
-        ({"sample_weight": [3, 3, 3]}, "sample_weight"),
-        ({"sample_weight": [-1, -1]}, "[Nn]egative"),
-        ({"average": "macro"}, "average='macro' is not known; accepted are None and 'micro'"),
-        ({"labels": "X"}, "labels='X' is one type; accepted is a list of types"),
-    ],
-)
-def test_bad_arguments(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        chunk_precision_recall_fscore_support(**({"y_true": ["O", "O"], "y_pred": ["O", "O"]} | arguments))
-
-
 def test_a_weight_of_another_token_is_named_where_it_stands():
     with pytest.raises(ValueError, match=r"sample_weight\[2\]=5 is not"):
         chunk_f1_score(["O"] * 4, ["O"] * 4, sid=[0, 1, 0, 1], sample_weight=[1, 2, 5, 2])

@@ -111,41 +111,45 @@ def test_sets_of_labels_in_every_form():
     assert scores[0] == pytest.approx(scores[1]) and scores[0] == pytest.approx(scores[2])
 
 
-def test_queries():
-    X, y, qid = make_ranking_queries(40, std=0.5, random_state=0)
-    one_by_one = [(X[qid == q], y[qid == q]) for q in range(40)]
-    in_pairs = [(X[qid // 2 == q], y[qid // 2 == q], qid[qid // 2 == q]) for q in range(20)]
-    ranker = PredtronRanker()
-    found = progressive_val_score(ranker, one_by_one)
-    assert found == pytest.approx(expected(PredtronRanker(), one_by_one, 0, {}))
-    assert ranker.t_ == 40
-    by_measure = progressive_val_score(PredtronRanker(), one_by_one, metric=ndcg)
-    assert by_measure == pytest.approx(1 - found)  # the default loss is 1 - NDCG
-    model, total = PredtronRanker(), []
-    for rows, labels, ids in in_pairs:
-        if total or model.__sklearn_is_fitted__():
-            total.extend(model.sample_loss(rows, labels, qid=ids))
-        model.partial_fit(rows, labels, qid=ids)
-    paired = PredtronRanker()
-    assert progressive_val_score(paired, in_pairs) == pytest.approx(np.mean(total)) and paired.t_ == 40
+GROUPED = {
+    "qid": (PredtronRanker, make_ranking_queries(40, std=0.5, random_state=0), {}),
+    "sid": (PredtronSequenceTagger, make_sequences(40, random_state=0), {"classes": range(5)}),
+}
+grouped = pytest.mark.parametrize(("family", "data", "first", "name"), [(*GROUPED[name], name) for name in GROUPED], ids=GROUPED)
 
 
-def test_sequences():
-    X, y, sid = make_sequences(40, random_state=0)
-    one_by_one = [(X[sid == i], y[sid == i]) for i in range(40)]
-    in_pairs = [(X[sid // 2 == i], y[sid // 2 == i], sid[sid // 2 == i]) for i in range(20)]
-    first = {"classes": range(5)}
-    tagger = PredtronSequenceTagger()
-    found = progressive_val_score(tagger, one_by_one, **first)
-    assert tagger.t_ == 40 and found == pytest.approx(expected(PredtronSequenceTagger(), one_by_one, 0, first))
-    model, total = PredtronSequenceTagger(), []
-    for i, (rows, labels, ids) in enumerate(in_pairs):
-        total.extend(model.sample_loss(rows, labels, sid=ids) if i else [])
-        model.partial_fit(rows, labels, sid=ids, **(first if i == 0 else {}))
-    paired = PredtronSequenceTagger()
+@grouped
+def test_queries_and_sequences(family, data, first, name):
+    X, y, ids = data
+    one_by_one = [(X[ids == i], y[ids == i]) for i in range(40)]
+    in_pairs = [(X[ids // 2 == i], y[ids // 2 == i], ids[ids // 2 == i]) for i in range(20)]
+    learner = family()
+    found = progressive_val_score(learner, one_by_one, **first)
+    assert learner.t_ == 40 and found == pytest.approx(expected(family(), one_by_one, 0, first))
+    model, total = family(), []
+    for i, (rows, labels, of_rows) in enumerate(in_pairs):
+        total.extend(model.sample_loss(rows, labels, **{name: of_rows}) if i else [])
+        model.partial_fit(rows, labels, **{name: of_rows}, **(first if i == 0 else {}))
+    paired = family()
     assert progressive_val_score(paired, in_pairs, **first) == pytest.approx(np.mean(total)) and paired.t_ == 40
-    wrong = progressive_val_score(PredtronSequenceTagger(), in_pairs, **first, metric=lambda y, predicted: np.sum(y != predicted))
-    assert wrong == pytest.approx(2 * np.mean(total))
+    if family is PredtronRanker:
+        by_measure = progressive_val_score(family(), one_by_one, metric=ndcg)
+        assert by_measure == pytest.approx(1 - found)  # the default loss is 1 - NDCG
+    else:
+        wrong = progressive_val_score(family(), in_pairs, **first, metric=lambda y, predicted: np.sum(y != predicted))
+        assert wrong == pytest.approx(2 * np.mean(total))
+
+
+@grouped
+def test_a_column_of_ids(family, data, first, name):
+    pandas = pytest.importorskip("pandas")
+    X, y, ids = data
+    frame = pandas.DataFrame(X).rename(columns=str).assign(**{name: ids})
+    cuts = [ids // 3 == i for i in range(13)]
+    for metric in (None, zero_one_loss) if name == "sid" else (None,):
+        how = {**first, "metric": metric}
+        by_column = progressive_val_score(family(), [(frame[cut], y[cut]) for cut in cuts], **how)
+        assert by_column == pytest.approx(progressive_val_score(family(), [(X[cut], y[cut], ids[cut]) for cut in cuts], **how))
 
 
 @pytest.mark.parametrize("metric", [None, zero_one_loss])
@@ -158,27 +162,6 @@ def test_a_sequence_without_ids_after_several(metric):
         model = PredtronSequenceTagger().partial_fit(form(X[several]), y[several], sid=sid[several], classes=range(5))
         scores.append(progressive_val_score(model, [(form(X[one]), y[one])], metric=metric))
     assert scores[0] == scores[1]
-
-
-def test_a_column_of_sequences():
-    pandas = pytest.importorskip("pandas")
-    X, y, sid = make_sequences(30, random_state=0)
-    frame = pandas.DataFrame(X).rename(columns=str).assign(sid=sid)
-    cuts = [sid // 3 == i for i in range(10)]
-    for metric in (None, zero_one_loss):
-        how = {"classes": range(5), "metric": metric}
-        by_column = progressive_val_score(PredtronSequenceTagger(), [(frame[cut], y[cut]) for cut in cuts], **how)
-        by_ids = progressive_val_score(PredtronSequenceTagger(), [(X[cut], y[cut], sid[cut]) for cut in cuts], **how)
-        assert by_column == pytest.approx(by_ids)
-
-
-def test_a_column_of_ids():
-    pandas = pytest.importorskip("pandas")
-    X, y, qid = make_ranking_queries(30, std=0.5, random_state=0)
-    frame = pandas.DataFrame(X).rename(columns=str).assign(qid=qid)
-    cuts = [qid // 3 == i for i in range(10)]
-    by_column = progressive_val_score(PredtronRanker(), [(frame[cut], y[cut]) for cut in cuts])
-    assert by_column == pytest.approx(progressive_val_score(PredtronRanker(), [(X[cut], y[cut], qid[cut]) for cut in cuts]))
 
 
 def test_metrics_of_items():

@@ -44,22 +44,3 @@ def test_the_best_and_the_worst_order_of_one_mistake():
     assert risk_coverage_auc(y, predicted, -np.arange(10)) == pytest.approx(0.1 / 10)
     assert risk_coverage_auc(y, predicted, np.arange(10)) == pytest.approx(np.mean(1 / np.arange(1, 11)))
     assert risk_coverage_auc(y, predicted, np.ones(10)) == pytest.approx(0.1)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((Y, PREDICTED[1:], CONFIDENCE), r"y_pred has shape \(59,\)"),
-        ((Y, PREDICTED, CONFIDENCE[1:]), r"confidence has shape \(59,\)"),
-        ((Y, PREDICTED, np.full(N, np.nan)), "confidence contains NaN"),
-        ((Y, np.zeros(N), CONFIDENCE), "y_pred holds labels of another type"),
-    ],
-)
-def test_bad_arguments(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        risk_coverage_auc(*arguments)
-
-
-def test_weights_must_not_all_be_zero():
-    with pytest.raises(ValueError, match="sample_weight is zero for every row"):
-        risk_coverage_auc(Y, PREDICTED, CONFIDENCE, sample_weight=np.zeros(N))

@@ -49,27 +49,6 @@ def test_the_best_constant_answer_saves_nothing_and_the_truth_all():
     assert savings_score(["a"] * 3, ["b"] * 3, "zero_one") == -np.inf
 
 
-@pytest.mark.parametrize(
-    ("how", "message"),
-    [
-        ({"y_pred": PREDICTED[:5]}, "y_pred has 5 entries, and y_true 50"),
-        ({"y_true": [], "y_pred": []}, "y_true has no rows"),
-        ({"costs": COSTS[:5]}, r"costs has shape \(5, 3, 3\); accepted here is \(50, 3, 3\)"),
-        ({"labels": ["a", "a", "b", "c"]}, "must hold each label once"),
-        ({"labels": ["a", "b"], "costs": {}}, "y_pred contains labels that are not in"),
-        ({"costs": "zero_one", "reject_label": "?"}, "costs of all rows do not say what a rejection costs"),
-        ({"costs": {("a", "z"): 1}}, r"costs names the pair \('a', 'z'\)"),
-        ({"sample_weight": np.zeros(50)}, "sample_weight is zero for every row"),
-        ({"reject_label": "a"}, "reject_label='a' must be one label that is none of y_true"),
-        ({"reject_label": ["?"]}, "must be one label that is none of y_true"),
-        ({"y_true": [None, *Y[1:]]}, "y_true holds None or NaN"),
-    ],
-)
-def test_what_is_refused(how, message):
-    with pytest.raises(ValueError, match=message):
-        savings_score(**{"y_true": Y, "y_pred": PREDICTED, "costs": COSTS, **how})
-
-
 def test_answers_that_costs_say_nothing_of():
     """A rejection is no answer that costs 1: what it costs is to be said."""
     costs = {("fraud", "ok"): 80.0, ("ok", "fraud"): 5.0}

@@ -300,48 +300,6 @@ def test_shards_of_wrong_data_are_named(files, tmp_path):
         with pytest.raises((ShardError, OSError), match=r"part-7\.svm"):
             mixed.fit([paths[0], missing], **options)
 
-    def fails():
-        raise RuntimeError("no connection")
-
-    good = lambda: (X, y)  # noqa: E731
-    wrong = [
-        (fails, "shard 2: no connection"),
-        (lambda: X, r"shard 2: it returns array.*; accepted are \(X, y\) and \(X, y, dictionary"),
-        (lambda: (X[:, :3], y), "shard 2: X has 3 features"),
-        (lambda: (X, y + 7), "shard 2: .*7"),
-        (lambda: (X * np.nan, y), "shard 2: Input X contains NaN"),
-        (lambda: (X * 1e200, y), r"shard 2: X\[0\] has the length"),
-        (lambda: (X, y[:5]), "shard 2: X has 90 rows and y has 5"),
-    ]
-    mixed.fit([good, good], classes=range(3))
-    before = bits(mixed)
-    for shard, message in wrong:
-        for n_jobs in (1, 2):
-            mixed.set_params(n_jobs=n_jobs)
-            with pytest.raises(ShardError, match=message):
-                mixed.fit([good, good, shard], classes=range(3))
-            with pytest.raises(ShardError, match=message):
-                mixed.partial_fit([good, good, shard])
-        assert bits(mixed) == before
-    with pytest.raises(ShardError, match="shard 0: no connection"):
-        ParameterMixing(PredtronClassifier()).fit([fails, good], classes=range(3))
-    for learn in ("fit", "partial_fit"):
-        with pytest.raises(ValueError, match="classes=None is for files, in which labels are looked for; with functions pass"):
-            getattr(ParameterMixing(PredtronClassifier()), learn)([good, good])
-
-
-def test_shards_of_arrays_that_cannot_be_learned():
-    X, y = make_data(n=90)
-    mixed = ParameterMixing(PredtronClassifier(), random_state=0).fit(X, y)
-    before = bits(mixed)
-    for bad, message in ((np.nan, "NaN"), (1e200, r"X\[5\] has the length")):
-        wrong = X.copy()
-        wrong[5, 0] = bad
-        for learn in (mixed.fit, mixed.partial_fit):
-            with pytest.raises(ValueError, match=message):
-                learn(wrong, y)
-            assert bits(mixed) == before
-
 
 def test_contributions_of_other_processors_are_refused(monkeypatch):
     X, y = make_data(n=20)

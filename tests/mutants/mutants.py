@@ -594,7 +594,7 @@ MUTANTS = [
         "sklearn_predtron/metrics/_means.py",
         "of_query = np.bincount(rows, weights) / np.bincount(rows)",
         "of_query = np.bincount(rows, weights)",
-        ("tests/metrics/test_query_scorers.py", "tests/metrics/test_rankings.py"),
+        ("tests/metrics/test_id_scorers.py", "tests/metrics/test_rankings.py"),
     ),
     # ------------------------------------------------------------------------------------------ files and the command line
     Mutant(

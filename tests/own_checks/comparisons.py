@@ -1,7 +1,5 @@
 """Comparisons of models, and calls that must fail."""
 
-from __future__ import annotations
-
 import pickle
 import re
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """Checks of failing calls: clear errors, no side effects."""
 
-from __future__ import annotations
-
 import copy
 import re
 from typing import Any

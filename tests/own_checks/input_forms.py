@@ -1,7 +1,5 @@
 """Checks of the accepted forms of inputs."""
 
-from __future__ import annotations
-
 import itertools
 import tempfile
 from pathlib import Path
@@ -15,7 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from tests.own_checks.comparisons import assert_close, assert_near, assert_same_bits, scores_of
-from tests.own_checks.data import forms_of, make_data, reversed_and_halved, stored
+from tests.own_checks.data import disordered, forms_of, make_data, stored
 
 
 def check_float32_equals_its_float64_copy(name: str, estimator: Any) -> None:
@@ -90,7 +88,7 @@ def check_order_of_sparse_entries(name: str, estimator: Any) -> None:
     short = clone(estimator).set_params(max_iter=3)  # rows learned to the letter have competitors that tie but for rounding
     fitted, streamed = data.fit(short, X=S), data.stream(estimator, X=S)
     for form, twice in {"CSR out of order": False, "CSR with duplicates": True}.items():
-        X = reversed_and_halved(S, duplicates=twice)
+        X = disordered(S, duplicates=twice)
         before = joblib.hash(stored(X))
         assert_close(data.fit(short, X=X), fitted, S, f"{name}: fit with {form}, or CSR")
         assert_close(data.stream(estimator, X=X), streamed, S, f"{name}: partial_fit with {form}, or CSR")

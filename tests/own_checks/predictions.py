@@ -1,7 +1,5 @@
 """Checks of predictions."""
 
-from __future__ import annotations
-
 from inspect import signature
 from typing import Any
 

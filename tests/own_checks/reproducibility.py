@@ -1,7 +1,5 @@
 """Checks of reproducibility: seeds, weights, and scale."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from dataclasses import replace

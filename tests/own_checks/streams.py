@@ -1,7 +1,5 @@
 """Checks of streams: splits, forms, pickles and parameters."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from collections.abc import Callable

@@ -142,28 +142,24 @@ def test_bound_of_prank_is_for_losses_up_to_the_absolute(loss):
         model.loss_bound(1.0, 1.0)
 
 
-@pytest.mark.parametrize("s", [None, 0.5])
+@pytest.mark.always(each="update")
+@pytest.mark.parametrize(("shared", "s"), [(False, None), (False, 0.5), (True, 1.0), (True, 4.0)])
 @pytest.mark.parametrize("update", PROVEN, ids=name)
-def test_loss_suffered_by_the_thermometer_is_within_the_bound(update, s):
+def test_loss_suffered_is_within_the_bound(update, shared, s):
+    """Of the thermometer and of shared thresholds."""
     settings = {"fit_intercept": False} if s is None else {"intercept_scaling": s}
     for seed in range(8):
         for r in (2, 3, 6):
-            cost = np.abs(np.subtract.outer(np.arange(r), np.arange(r))).astype(float)
-            X, y, gamma, R = separable(Thermometer().code(r), cost, 60, 2 + seed, seed, s)
-            model = suffer(PredtronOrdinalClassifier(update=update, **settings), X, y, np.arange(r))
-            assert 0 < model.cumulative_loss_ <= model.loss_bound(gamma, R) * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("s", [1.0, 4.0])
-@pytest.mark.parametrize("update", PROVEN, ids=name)
-def test_loss_suffered_by_shared_thresholds_is_within_the_bound(update, s):
-    for seed in range(8):
-        for r in (2, 3, 6):
-            X, y, delta, R = shared_separable(r, seed, s)
-            model = PredtronOrdinalClassifier(update=update, representation="shared", intercept_scaling=s)
+            if shared:
+                X, y, delta, R = shared_separable(r, seed, s)
+                gamma, R = 2 * delta / np.sqrt(r - 1), np.hypot(R, s)
+            else:
+                cost = np.abs(np.subtract.outer(np.arange(r), np.arange(r))).astype(float)
+                X, y, gamma, R = separable(Thermometer().code(r), cost, 60, 2 + seed, seed, s)
+            representation = "shared" if shared else "thermometer"
+            model = PredtronOrdinalClassifier(update=update, representation=representation, **settings)
             suffer(model, X, y, np.arange(r))
-            bound = model.loss_bound(2 * delta / np.sqrt(r - 1), np.hypot(R, s))
-            assert 0 < model.cumulative_loss_ <= bound * (1 + 1e-9)
+            assert 0 < model.cumulative_loss_ <= model.loss_bound(gamma, R) * (1 + 1e-9)
 
 
 def test_radius_within_the_intercepts_feature():

@@ -2,6 +2,8 @@
 
 import itertools
 import pickle
+from collections import Counter
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -241,76 +243,73 @@ def test_D2_is_the_largest_distance_of_rankings(representation):
         assert pytest.approx(plain.diameter2(f, m, m), rel=1e-12) == labels._model.problem.D2
 
 
-@pytest.mark.parametrize("representation", REPRESENTATIONS)
-@pytest.mark.parametrize("loss", POSITIONAL)
-def test_repaired_theorem(loss, representation):
-    """Algorithm 2: losses of at most (D R / gamma')^2, at any step; algorithm 1: (2 / eta + (D R)^2) / gamma'^2 mistakes."""
-    f = REPRESENTATIONS[representation][1]
-    D2 = plain.diameter2(f, 6)
-    for seed in SEEDS[:3]:
-        X, y, margin = separable_queries(LOSSES[loss][2], seed)
-        R, gamma = max(np.linalg.norm(x, 2) for x in X), repaired(margin, f, 6)
-        for eta in (0.01, 1.0, 100.0):
-            model = suffer(ranker(LossDriven(eta=eta), loss, representation), X, y)
-            assert model.n_mistakes_ > 3
-            assert 0 < model.cumulative_loss_ <= D2 * R**2 / gamma**2
-            assert model.loss_bound(gamma, R) == pytest.approx(D2 * R**2 / gamma**2)
-            model = suffer(ranker(LossAugmented(eta=eta), loss, representation), X, y)
-            assert 3 < model.n_mistakes_ <= (2 / eta + D2 * R**2) / gamma**2
-            assert model.loss_bound(gamma, R) == pytest.approx((2 / eta + D2 * R**2) / gamma**2)
-            model = suffer(ranker(PerceptronUpdate(eta=eta), loss, representation), X, y)
-            assert 3 < model.n_mistakes_ <= D2 * R**2 / gamma**2
+class World(NamedTuple):
+    """What the theorems of whole rankings speak of; c_L and C_L are the least and the largest loss of a wrong ranking."""
+
+    gamma: float
+    D2R2: float
+    c_L: float
+    C_L: float
+    kappa: float  # by default
+
+
+def mistakes(world):
+    return world.D2R2 / world.gamma**2
+
+
+# Of updates: what is bounded, the bound, and whether it is that for a c_L that is known.
+WHOLE = {
+    **{LossDriven(eta=eta): ("cumulative_loss_", mistakes, False) for eta in (0.01, 0.1, 1.0, 100.0)},
+    LossDriven(eta="theory"): ("cumulative_loss_", mistakes, False),
+    **{
+        LossAugmented(eta=eta): ("n_mistakes_", lambda world, eta=eta: mistakes(world) + 2 / eta / world.gamma**2, False)
+        for eta in (0.01, 0.1, 1.0, 100.0)
+    },
+    LossAugmented(eta="theory"): ("cumulative_loss_", lambda world: mistakes(world) * world.C_L**2 / world.c_L, True),
+    **{PerceptronUpdate(eta=eta): ("n_mistakes_", mistakes, None) for eta in (0.01, 1.0, 100.0)},
+    **{
+        Adaptive(kappa=kappa): (
+            "cumulative_loss_",
+            lambda world, k=kappa: mistakes(world) / min(1, k or world.kappa) / world.c_L,
+            True,
+        )
+        for kappa in (None, 0.01, 5.0)
+    },
+}
 
 
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 @pytest.mark.parametrize("loss", POSITIONAL)
-def test_repaired_theorem_of_labels(loss, representation):
-    f = REPRESENTATIONS[representation][1]
-    for seed in SEEDS[:2]:
-        X, y, margin, R = separable_labels(LOSSES[loss][2], seed)
-        m = y.shape[1]
-        gamma = repaired(margin, f, m)
-        for update in (LossDriven(eta=0.1), LossDriven(eta="theory"), LossAugmented(eta=0.1)):
-            model = label_ranker(update, loss, representation, fit_intercept=False)
-            for _ in range(2):
-                model.partial_fit(X, y)
-            bound = ((2 / 0.1 if isinstance(update, LossAugmented) else 0) + plain.diameter2(f, m, m) * R**2) / gamma**2
-            assert model.n_mistakes_ > 3
-            assert 0 < model.cumulative_loss_ <= bound == pytest.approx(model.loss_bound(gamma, R))
-
-
-@pytest.mark.parametrize("representation", REPRESENTATIONS)
-@pytest.mark.parametrize("loss", POSITIONAL)
-def test_bound_of_the_adaptive_update(loss, representation):
-    """D^2 R^2 / (min(1, kappa) c_L gamma'^2), c_L the least loss of a wrong ranking of these lists."""
-    _, rule, grades = LOSSES[loss]
-    D2 = plain.diameter2(REPRESENTATIONS[representation][1], 5)
-    for seed in SEEDS[:2]:
-        X, y, margin = separable_queries(grades, seed, most=5)
-        R, gamma = max(np.linalg.norm(x, 2) for x in X), repaired(margin, REPRESENTATIONS[representation][1], 5)
+@pytest.mark.parametrize("of_labels", [False, True], ids=["queries", "labels"])
+def test_bounds_by_the_repaired_margin(of_labels, loss, representation):
+    """Theorem 1 and 14, for the adaptive update, and for steps of any length: each is what `loss_bound` says."""
+    own, rule, grades = LOSSES[loss]
+    f, seeds, learned = REPRESENTATIONS[representation][1], SEEDS[: 2 if of_labels else 3], Counter()
+    for seed in seeds:
+        if of_labels:
+            X, y, margin, R = separable_labels(grades, seed)
+            m, given = y.shape[1], {"y": y}
+        else:
+            X, y, margin = separable_queries(grades, seed)
+            m, R, given = 6, max(np.linalg.norm(x, 2) for x in X), {"y": np.concatenate(y), "qid": qid_of(X)}
         costs = np.concatenate([rule.of(plain.rankings(len(relevance)), relevance) for relevance in y])
-        for kappa in (None, 0.01, 5.0):
-            model = suffer(ranker(Adaptive(kappa=kappa), loss, representation), X, y)
-            assert model.n_mistakes_ > 3
-            bound = D2 * R**2 / (min(1, kappa or 0.3) * costs[costs > 1e-12].min() * gamma**2)
-            c_L, _ = loss_constants(LOSSES[loss][0], y=np.concatenate(y), qid=qid_of(X))
-            assert 0 < model.cumulative_loss_ <= bound == pytest.approx(model.loss_bound(gamma, R, c_L), rel=1e-9)
-
-
-@pytest.mark.parametrize("representation", REPRESENTATIONS)
-@pytest.mark.parametrize("loss", POSITIONAL)
-def test_theorem_1_of_rankings(loss, representation):
-    """D^2 R^2 / (c_L gamma'^2) at the step c_L / (D R)^2, c_L and R of the lists so far."""
-    D2 = plain.diameter2(REPRESENTATIONS[representation][1], 5)
-    for seed in SEEDS[:2]:
-        X, y, margin = separable_queries(LOSSES[loss][2], seed, most=5)
-        R, gamma = max(np.linalg.norm(x, 2) for x in X), repaired(margin, REPRESENTATIONS[representation][1], 5)
-        c_L, C_L = loss_constants(LOSSES[loss][0], y=np.concatenate(y), qid=qid_of(X))
-        model = suffer(ranker(LossAugmented(eta="theory"), loss, representation), X, y)
-        assert model.n_mistakes_ > 3
-        bound = model.loss_bound(gamma, R)
-        assert 0 < model.cumulative_loss_ <= bound <= D2 * R**2 * C_L**2 / (c_L * gamma**2) * (1 + 1e-9)
-        assert model.loss_bound(gamma, R, c_L) == pytest.approx(D2 * R**2 * C_L**2 / (c_L * gamma**2))
+        D2R2 = plain.diameter2(f, m, m if of_labels else 2) * R**2
+        c_L, C_L = loss_constants(own, **given)
+        world = World(repaired(margin, f, m), D2R2, costs[costs > 1e-12].min(), C_L, 1.0 if of_labels else 0.3)
+        assert c_L == pytest.approx(world.c_L, rel=1e-9)
+        for update, (counted, bound_of, takes_c_L) in WHOLE.items():
+            bound = bound_of(world)
+            if of_labels:
+                model = label_ranker(update, loss, representation, fit_intercept=False).partial_fit(X, y).partial_fit(X, y)
+            else:
+                model = suffer(ranker(update, loss, representation), X, y)
+            learned[update] += model.n_mistakes_
+            assert 0 < getattr(model, counted) <= bound
+            if takes_c_L is not None:
+                assert model.loss_bound(world.gamma, R, *[c_L] * takes_c_L) == pytest.approx(bound, rel=1e-9)
+            if update.alias == "predtron" and update.eta == "theory":  # by what the lists so far can lose
+                assert model.cumulative_loss_ <= model.loss_bound(world.gamma, R) <= bound * (1 + 1e-9)
+    assert min(learned.values()) > 3 * len(seeds)
 
 
 def test_theory_of_rankings_in_a_stream():

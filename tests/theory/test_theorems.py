@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cases import assert_close, cost_table, losses, name, representations, updates
+from cases import assert_close, cost_table, losses, name, representations
 from euclidean import PredtronBinaryClassifier, PredtronClassifier, PredtronRanker
 
 from sklearn_predtron import Predtron, Problem
@@ -255,11 +255,7 @@ def test_loss_driven_predictions_do_not_depend_on_eta():
     assert models[0].n_mistakes_ == models[1].n_mistakes_
 
 
-UNPROVEN = [
-    Subgradient(),
-    PassiveAggressive(C=1.0, target="constant"),
-    PassiveAggressive(C=1.0, delta=2.0),
-]
+UNPROVEN = [Subgradient(), PassiveAggressive(C=1.0, target="constant"), PassiveAggressive(C=1.0, delta=2.0)]
 
 
 @pytest.mark.parametrize("update", UNPROVEN, ids=name)
@@ -277,17 +273,10 @@ def test_no_bound_for_an_intercept_that_moves(update):
     assert PredtronClassifier(update=update, intercept_scaling=1.0).partial_fit([[1.0]], [0], [0, 1]).loss_bound(1.0, 1.0) > 0
 
 
-@pytest.mark.parametrize(("margin", "radius"), [(0, 1), (-1.0, 1), (np.nan, 1), (1, 0), (1, -2.0), (1, np.nan)])
-def test_bad_margin_or_radius(margin, radius):
-    model = PredtronClassifier(fit_intercept=False).partial_fit([[1.0]], [0], classes=[0, 1])
-    wrong = "radius" if margin == 1 else "margin"
-    with pytest.raises(ValueError, match=f"{wrong}=.* must be positive"):
-        model.loss_bound(margin, radius)
-
-
-@pytest.mark.parametrize("value", ["a", [1.0, 2.0], 1j], ids=str)
+@pytest.mark.always
+@pytest.mark.parametrize("value", [0, -1.0, np.nan, "a", [1.0, 2.0], 1j], ids=str)
 @pytest.mark.parametrize("which", ["margin", "radius", "c_L"])
-def test_what_is_no_number(which, value):
+def test_what_is_no_positive_number(which, value):
     model = PredtronClassifier(fit_intercept=False).partial_fit([[1.0]], [0], classes=[0, 1])
     with pytest.raises(ValueError, match=f"{which}=.* must be positive"):
         model.loss_bound(**{"margin": 1.0, "radius": 1.0, which: value})
@@ -311,15 +300,6 @@ def test_lists_of_one_item_have_a_bound_of_0(update):
     with pytest.warns(UserWarning, match="every query has one document"):
         model = PredtronRanker(update=update).partial_fit(np.eye(2), [1, 0], qid=[0, 1])
     assert model.loss_bound(1.0, 1.0, 0.5) == model.cumulative_loss_ == 0
-
-
-def test_every_update_has_a_bound_or_says_that_it_has_none():
-    for update in updates():
-        model = PredtronClassifier(update=update, fit_intercept=False).partial_fit([[1.0]], [0], classes=[0, 1])
-        try:
-            assert 0 < model.loss_bound(0.5, 0.1) < np.inf
-        except ValueError as error:
-            assert "No loss bound is proven for" in str(error)
 
 
 # ----------------------------------------------------------------------------------------------------------------- margins
