@@ -18,7 +18,10 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 pytest_plugins = ["tier"]
 NEEDED = {
-    "matplotlib": ["sklearn_predtron/inspection", "doc/user_guide/inspection.rst", "doc/user_guide/recipes/credit.rst", "doc/make_pictures.py"],
+    "matplotlib": [
+        *("sklearn_predtron/inspection", "doc/user_guide/inspection.rst", "doc/user_guide/recipes/credit.rst"),
+        "doc/make_pictures.py",
+    ],
     "onnxruntime": ["sklearn_predtron/onnx"],
     "empulse": ["doc/coming_from/empulse.rst"],
     "mapie": ["doc/coming_from/mapie.rst"],

@@ -27,6 +27,7 @@ from sklearn_predtron.decisions._constraints import (
     best_of_two,
     constraint_table,
     multipliers,
+    p_broken,
 )
 from sklearn_predtron.decisions._promises import EncodedPromise
 from sklearn_predtron.losses import Reject
@@ -443,3 +444,12 @@ def test_functions_are_for_two_classes_and_not_for_certificates():
     model = PredtronBinaryClassifier(reject=Reject(risk=0.2), random_state=0).fit(X, Y)
     with pytest.raises(ValueError, match=r"a function goes with ExpectedCost\(subject_to=\.\.\.\), and accepted here"):
         model.certify(X, Y, [bound])
+
+
+def test_a_bound_of_unequal_losses_is_tested_more_weakly():
+    """By e times the binomial p-value (Bentkus 2004), which is exact if mistakes cost the same."""
+    risk = EncodedPromise(False, "risk", 0.5)
+    for costs, factor in ((np.array([[0.0, 1.0], [1.0, 0.0]]), 1.0), (np.array([[0.0, 1.0], [4.0, 0.0]]), np.e)):
+        found = p_broken(risk, np.array([12.0]), np.array([60.0]), costs)[0]
+        exact = binomtest(int(12 / costs.max()), 60, 0.5 / costs.max(), alternative="less").pvalue
+        assert found == pytest.approx(factor * exact, rel=1e-9) and found < 1

@@ -273,6 +273,10 @@ def test_operating_point(k):
     at = np.flatnonzero(np.isclose(display.coverage, share))
     np.testing.assert_allclose(display.risk[at], [risk])
     assert labels_of(display)[1] == f"operating point ({share:.3f}, {risk:.3g})"
+    weight = np.arange(len(y)) % 3
+    weighted = RiskCoverageDisplay.from_estimator(model, scaled, y, sample_weight=weight).operating_point
+    wrong = model.predict(scaled)[accepted] != y[accepted]
+    assert weighted == pytest.approx((np.average(accepted, weights=weight), np.average(wrong, weights=weight[accepted])))
 
 
 def test_risk_is_the_mean_of_the_costs():

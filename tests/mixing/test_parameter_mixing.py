@@ -406,3 +406,12 @@ def test_probabilities_have_the_same_bits_whoever_learns(model, tmp_path):
     for other in (ParameterMixing(model, rounds=3, n_jobs=2, **how).fit(X, y), resumed, pickle.loads(pickle.dumps(expected))):
         np.testing.assert_array_equal(other.predict_proba(X), expected.predict_proba(X))
         np.testing.assert_array_equal(other.predict(X), expected.predict(X))
+
+
+def test_each_shard_has_an_order_of_its_own_in_each_round(monkeypatch):
+    seeds, generator = [], np.random.default_rng
+    monkeypatch.setattr("numpy.random.default_rng", lambda seed=None: (seeds.append(seed), generator(seed))[1])
+    X, y = make_data()
+    ParameterMixing(PredtronClassifier(), shards=3, rounds=4, random_state=0).fit(X, y)
+    of_rounds = [tuple(seed) for seed in seeds if isinstance(seed, list)]
+    assert len(set(of_rounds)) == len(of_rounds) == 12
