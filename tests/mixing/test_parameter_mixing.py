@@ -414,4 +414,4 @@ def test_each_shard_has_an_order_of_its_own_in_each_round(monkeypatch):
     X, y = make_data()
     ParameterMixing(PredtronClassifier(), shards=3, rounds=4, random_state=0).fit(X, y)
     of_rounds = [tuple(seed) for seed in seeds if isinstance(seed, list)]
-    assert len(set(of_rounds)) == len(of_rounds) == 12
+    assert len(set(of_rounds)) == len(of_rounds) >= 12
