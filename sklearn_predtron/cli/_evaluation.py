@@ -220,7 +220,10 @@ class Evaluation:
         self.result.tested_sequences += len(losses)
         self.result.held_out_loss = (self.result.held_out_loss or 0.0) + losses.sum()
         if self.result.chunks is not None:
-            self.result.chunks += [counts.sum() for counts in count_found(chunk.y, predicted, chunk.groups, None)[1:]]
+            # A label that training did not have, and that is none of chunks, counts as outside of all.
+            known = set(self.classes.tolist())
+            labels = [label if label in known or are_chunks([label]) else "O" for label in chunk.y.tolist()]
+            self.result.chunks += [counts.sum() for counts in count_found(labels, predicted, chunk.groups, None)[1:]]
 
 
 def loss_of_groups(task: Task, estimator: Any) -> Any:
