@@ -180,9 +180,7 @@ def test_labels_and_columns_that_the_model_does_not_know(capsys, texts, tmp_path
     (tmp_path / "label").write_text("Ada NNP B-PER\n\nBob NNP\tB-ORG\n")
     code, out, _ = run(capsys, "--load", tmp_path / "m", "--test", tmp_path / "label")
     assert code == 0 and "TEST: 1 row with labels that training did not have, [B-ORG], counts as wrong" in out
-    (tmp_path / "strange").write_text(
-        "Ada NNP B-PER\n\nBob NNP\tzz\n"
-    )  # which is outside of all chunks, where it is none's label
+    (tmp_path / "strange").write_text("Ada NNP B-PER\n\nBob NNP\tzz\n")  # none of chunks
     code, out, _ = run(capsys, "--load", tmp_path / "m", "--test", tmp_path / "strange")
     assert code == 0 and "TEST: 1 row with labels that training did not have, [zz], counts as wrong" in out
     code, _, err = run(capsys, "--load", tmp_path / "m", tmp_path / "label")
