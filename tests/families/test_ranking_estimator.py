@@ -5,18 +5,19 @@ import pandas as pd
 import pytest
 import sklearn
 from cases import needs_callbacks, needs_scikit_learn, without_ids
-from ranking_cases import label_ranker, make_data, make_labels, ranker, refuses
+from ranking_cases import label_ranker, make_data, make_labels, plain, ranker, refuses
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted
 
-from sklearn_predtron import PredtronRanker
-from sklearn_predtron.losses import NDCG
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronRanker
+from sklearn_predtron.losses import NDCG, RankingLoss
 from sklearn_predtron.metrics import ndcg_scorer
-from sklearn_predtron.representations import PowerRank
-from sklearn_predtron.updates import Adaptive
+from sklearn_predtron.representations import LinearRank, PowerRank
+from sklearn_predtron.updates import MMP, Adaptive, ListNet, LossAugmented, LossDriven, MaxPair, PassiveAggressive, Slam
 from tests.families.test_ranking import state
 
 # ------------------------------------------------------------------------------------------------ pipelines, searches, routing
@@ -322,3 +323,399 @@ def test_unfitted():
     for call in ("predict", "rank", "sample_loss", "score", "margin"):
         with pytest.raises(NotFittedError):
             getattr(ranker(), call)(*(X,) if call in ("predict", "rank") else (X, y, qid))
+
+
+# --------------------------------------------------------------------------------------------------------------- ranking errors
+
+# -------------------------------------------------------------------------------------------------------------- user functions
+
+
+def rising(j):
+    return j
+
+
+def flat(j):
+    return np.ones(len(j))
+
+
+def not_a_number(j):
+    return np.where(j > 1, np.nan, -j)
+
+
+def infinite(j):
+    return np.where(j > 1, -np.inf, -j)
+
+
+def scalar(j):
+    return 3.0
+
+
+def too_long(j):
+    return -np.arange(len(j) + 1.0)
+
+
+def two_columns(j):
+    return np.column_stack([j, j])
+
+
+def textual(j):
+    return np.array(["high"] * len(j))
+
+
+def falling_below_six(j):
+    """Falls for lists of fewer than 6."""
+    return -np.minimum(j, 5.0)
+
+
+def failing(j):
+    raise KeyError("broken")
+
+
+BAD_F = [rising, flat, not_a_number, infinite, scalar, too_long, two_columns]
+BAD_GAIN = [flat, np.negative, not_a_number, scalar, too_long, two_columns, lambda y: np.where(y > 0, np.inf, 0), lambda y: y - 1]
+BAD_DISCOUNT = [rising, not_a_number, scalar, too_long, two_columns, lambda j: 0 * j, lambda j: -j, lambda j: 1 / (j - 1.5)]
+
+
+def bad_functions():
+    for parameter, functions in (("representation", BAD_F), ("gain", BAD_GAIN), ("discount", BAD_DISCOUNT)):
+        for function in functions:
+            setting = {"representation": function} if parameter == "representation" else {"loss": NDCG(**{parameter: function})}
+            yield pytest.param(parameter, setting, id=f"{parameter}-{getattr(function, '__name__', function)}")
+
+
+def state_of(model):
+    """What can be compared where functions cannot be pickled."""
+    return state(model) if hasattr(model, "n_features_in_") else sorted(model.__getstate__())
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+@pytest.mark.parametrize(("parameter", "setting"), list(bad_functions()))
+def test_bad_functions(parameter, setting):
+    X, y, qid = make_data()
+    L, relevance = make_labels()
+    for make, rows, labels, more in ((ranker, X, y, {"qid": qid}), (label_ranker, L, relevance, {})):
+        models = [make(), make().fit(rows, labels, **more), make().partial_fit(rows, labels, **more)]
+        for model in models:
+            before = state_of(model)
+            model.set_params(**setting)
+            for learn in (model.fit, model.partial_fit):
+                with pytest.raises(ValueError, match=f"^{parameter}="):
+                    learn(rows, labels, **more)
+                assert state_of(model) == before
+        plain = make().partial_fit(rows, labels, **more).partial_fit(rows, labels, **more)
+        models[2].set_params(representation="log", loss="ndcg").partial_fit(rows, labels, **more)
+        assert state(models[2]) == state(plain)
+
+
+@pytest.mark.parametrize("parameter", ["representation", "gain", "discount"])
+def test_functions_that_raise(parameter):
+    X, y, qid = make_data()
+    setting = {"representation": failing} if parameter == "representation" else {"loss": NDCG(**{parameter: failing})}
+    for model in (ranker(), ranker().fit(X, y, qid), ranker().partial_fit(X, y, qid)):
+        model.set_params(**setting)
+        refuses(model, lambda model=model: model.fit(X, y, qid), "broken", KeyError)
+        refuses(model, lambda model=model: model.partial_fit(X, y, qid), "broken", KeyError)
+
+
+@pytest.mark.parametrize("setting", [{"representation": textual}, {"loss": NDCG(gain=textual)}, {"loss": NDCG(discount=textual)}])
+def test_functions_that_give_text(setting):
+    X, y, qid = make_data()
+    model = ranker(**setting)
+    refuses(model, lambda: model.fit(X, y, qid), "could not convert|textual|numbers")
+
+
+@pytest.mark.parametrize(
+    "setting", [{"representation": falling_below_six}, {"loss": NDCG(discount=lambda j: np.where(j > 5, 2.0, 1.0))}], ids=plain
+)
+def test_a_longer_query_than_ever_before(setting):
+    """Positions that no list had so far are asked for in mid-stream."""
+    rng = np.random.default_rng(0)
+    model, plain = ranker(**setting), ranker(**setting)
+    parameter = "representation" if "representation" in setting else "discount"
+    for _ in range(3):
+        X, y = rng.standard_normal((2, 3)), [0, 1]
+        model.partial_fit(X, y), plain.partial_fit(X, y)
+    long = rng.standard_normal((9, 3))
+    fitted = clone(model).fit(X, y, "one")
+    for learner in (model, fitted):
+        before, scores = state(learner), learner.predict(long)
+        calls = [
+            lambda learner=learner: learner.partial_fit(long, np.arange(9)),
+            lambda learner=learner: learner.partial_fit(long, np.arange(9), qid=[0] * 9),
+            lambda learner=learner: learner.fit(long, np.arange(9), "one"),
+            lambda learner=learner: learner.sample_loss(long, np.arange(9), "one"),
+            lambda learner=learner: learner.margin(long, np.arange(9), "one"),
+        ]
+        for call in calls:
+            with pytest.raises(ValueError, match=f"^{parameter}="):
+                call()
+            assert state(learner) == before
+            np.testing.assert_array_equal(learner.predict(long), scores)
+    for _ in range(3):
+        X, y = rng.standard_normal((3, 3)), [0, 1, 1]
+        model.partial_fit(X, y), plain.partial_fit(X, y)
+    assert state(model) == state(plain)
+
+
+def test_functions_of_the_user():
+    """A function gives what the part of the same values gives."""
+    X, y, qid = make_data()
+    for own, part in (
+        ({"representation": lambda j: -j}, {"representation": "linear"}),
+        ({"representation": lambda j: 1 / j}, {"representation": "reciprocal"}),
+        ({"loss": NDCG(gain=lambda y: y)}, {"loss": NDCG(gain="linear")}),
+        ({"loss": NDCG(gain=lambda y: 2.0**y - 1)}, {"loss": "ndcg"}),
+        ({"loss": NDCG(k=3, discount=lambda j: 1 / np.log2(1 + j))}, {"loss": NDCG(k=3)}),
+    ):
+        model, other = ranker(**own).fit(X, y, qid), ranker(**part).fit(X, y, qid)
+        np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-9)
+        np.testing.assert_allclose(model.sample_loss(X, y, qid), other.sample_loss(X, y, qid), atol=1e-12)
+    precise = ranker(loss=NDCG(k=2, gain="linear", discount=np.ones_like)).fit(X, y > 1, qid)
+    t = precise.predict(X)
+    best = [np.sort(y[qid == q] > 1)[::-1][:2].sum() for q in np.unique(qid)]
+    found = [(y[qid == q] > 1)[np.argsort(-t[qid == q])][:2].sum() for q in np.unique(qid)]
+    expected = [1 - a / b if b else 0.0 for a, b in zip(found, best, strict=True)]
+    np.testing.assert_allclose(precise.sample_loss(X, y > 1, qid), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("own", "weight"),
+    [
+        ({"representation": np.vectorize(lambda j: -float(j))}, 1.0),
+        ({"loss": NDCG(discount=np.vectorize(lambda j: 1 / j))}, 1.0),
+        ({"loss": NDCG(gain=np.vectorize(lambda y: 2.0 * y))}, 0.0),
+    ],
+    ids=["representation", "discount", "gain"],
+)
+def test_functions_that_stand_no_empty_arrays(own, weight):
+    X, y, qid = make_data()
+    model = ranker(**own).partial_fit(X, y, qid, np.full(len(y), weight))
+    assert model.t_ == (20 if weight else 0)
+
+
+# ------------------------------------------------------------------------------------------------------------ bad parameters
+
+
+@pytest.mark.parametrize("update", ["slam", "max_pair", "listnet", "mmp", Slam(eta=0.1), MMP(weights="max")], ids=plain)
+@pytest.mark.parametrize("kind", [PredtronClassifier, PredtronBinaryClassifier])
+def test_updates_of_rankings_for_other_families(kind, update):
+    X, y, _ = make_data()
+    model = kind(update=update)
+    message = r"update=.* needs rankings .*PredtronLabelRanker\); accepted here are 'predtron'"
+    refuses(model, lambda: model.fit(X, y > 1), message)
+
+
+BAD_SETTINGS = [
+    ({"update": "mmp"}, r"update='mmp' needs rankings by one score a label \(PredtronLabelRanker\); accepted here .*'max_pair'"),
+    ({"update": "prank"}, "update='prank' needs ordered thresholds .* with representation='shared'.; accepted here are"),
+    (
+        {"update": "slam", "loss": "kendall_tau"},
+        "update='slam' needs a loss with weights .*, which 'ndcg' and 'ap' have",
+    ),
+    ({"update": "slam", "loss": "swapped_pairs"}, "update='slam' needs .* have; accepted here are .*'max_pair'"),
+    ({"update": LossAugmented(eta="theory"), "loss": "kendall_tau"}, r"LossAugmented\(eta='theory'\) has no theorem for"),
+    ({"update": LossDriven(eta="theory"), "loss": "kendall_tau"}, r"LossDriven\(eta='theory'\) has no theorem for"),
+    ({"update": Slam(eta="large")}, "'eta' parameter of Slam must be"),
+    ({"update": Slam(eta=0)}, "'eta' parameter of Slam must be"),
+    ({"update": MaxPair(eta=-1)}, "'eta' parameter of MaxPair must be"),
+    ({"update": MaxPair(weighted="no")}, "'weighted' parameter of MaxPair must be"),
+    ({"update": ListNet(eta="theory")}, "'eta' parameter of ListNet must be"),
+    ({"update": PassiveAggressive(C=0)}, "'C' parameter of PassiveAggressive must be"),
+    ({"loss": "zero_one"}, "loss='zero_one' is not known; accepted are 'ndcg', 'ap', .* instances of RankingLoss"),
+    ({"loss": 3}, "'loss' parameter of PredtronRanker must be .* Got 3"),
+    ({"loss": NDCG}, r"loss=NDCG is a class; pass an instance, loss=NDCG\(\)"),
+    ({"loss": NDCG(k=0)}, "'k' parameter of NDCG must be"),
+    ({"loss": NDCG(k=1.5)}, "'k' parameter of NDCG must be"),
+    ({"loss": NDCG(gain="quadratic")}, "'gain' parameter of NDCG must be"),
+    ({"loss": NDCG(discount="linear")}, "'discount' parameter of NDCG must be"),
+    ({"representation": "onehot"}, "representation='onehot' is not known; accepted are 'log', .*RankingRepresentation"),
+    ({"representation": PowerRank}, "representation=PowerRank is a class; pass an instance"),
+    ({"representation": PowerRank(alpha=0)}, "'alpha' parameter of PowerRank must be"),
+    ({"representation": PowerRank(alpha=1e-17)}, r"representation=PowerRank\(alpha=1e-17\) must fall strictly"),
+    ({"representation": PowerRank(alpha=1000.0)}, r"representation=PowerRank\(alpha=1000.0\) is not finite"),
+    ({"representation": np.arange(3)}, "'representation' parameter of PredtronRanker must be"),
+]
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize(("settings", "message"), BAD_SETTINGS, ids=[str(settings) for settings, _ in BAD_SETTINGS])
+def test_parameters_that_are_none(settings, message):
+    X, y, qid = make_data(grades=(0, 1))
+    fresh, fitted, streamed = ranker(**settings), ranker().fit(X, y, qid), ranker().partial_fit(X, y, qid)
+    for model in (fresh, fitted.set_params(**settings), streamed.set_params(**settings)):
+        refuses(model, lambda model=model: model.fit(X, y, qid), message)
+        refuses(model, lambda model=model: model.partial_fit(X, y, qid), message)
+        refuses(model, lambda model=model: model.partial_fit(X[:4], y[:4]), message)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(fresh)
+    if settings.get("update") != "mmp":
+        X, y = make_labels(grades=(0, 1))
+        labels = label_ranker(**settings)
+        refuses(labels, lambda: labels.fit(X, y), message.replace("PredtronRanker", "PredtronLabelRanker"))
+
+
+@pytest.mark.parametrize("settings", [{"fit_intercept": False}, {"class_weight": "balanced"}, {"intercept_scaling": 1.0}])
+def test_parameters_that_a_ranker_of_documents_does_not_have(settings):
+    with pytest.raises(TypeError, match="unexpected keyword argument"):
+        PredtronRanker(**settings)
+
+
+def test_parameters_of_aliases_are_refused_with_advice():
+    with pytest.raises(ValueError, match=r"loss__k=3 cannot be set in an alias; pass loss=NDCG\(k=3\)"):
+        PredtronRanker().set_params(loss__k=3)
+
+
+@pytest.mark.parametrize("update", [LossAugmented(eta="theory"), LossDriven(eta="theory")], ids=str)
+def test_a_step_without_a_theorem_is_refused_for_single_documents_too(update):
+    """Whose representations are all at one place."""
+    X, y, _ = make_data(grades=(0, 1))
+    model = ranker(update=update, loss="kendall_tau")
+    with pytest.warns(UserWarning, match="every query has one document"):
+        refuses(
+            model, lambda: model.partial_fit(X[:2], y[:2], qid=[0, 1]), r"eta='theory'\) has no theorem for the pairwise form"
+        )
+
+
+# --------------------------------------------------------------------------------------------------------------- ranking safety
+
+
+def documents(n, p=3, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, p)), rng.integers(0, 3, n)
+
+
+@pytest.mark.parametrize("function", ["square", "cumsum", "empty", "zeros", "arange"])
+@pytest.mark.parametrize("loss", ["ndcg", "ap", "swapped_pairs", "kendall_tau"])
+def test_an_interrupt_while_room_is_made(loss, function, monkeypatch):
+    """The next call finds either no array of the longer list, or all of them."""
+    X, y = documents(5000)
+    y = np.minimum(y, 1)
+    real = getattr(np, function)
+    for last in range(1, 12):
+        model, calls = ranker(loss=loss).partial_fit(X[:3], [0, 1, 1]), []
+
+        def stop(*args, calls=calls, last=last, **more):
+            calls.append(args)
+            if len(calls) == last:
+                raise KeyboardInterrupt
+            return real(*args, **more)
+
+        monkeypatch.setattr(np, function, stop)
+        try:
+            model.partial_fit(X, y)
+        except KeyboardInterrupt:
+            assert model.t_ == 1
+        monkeypatch.setattr(np, function, real)
+        model.partial_fit(X[::-1].copy(), y[::-1].copy())
+        assert model.t_ in (2, 3)
+
+
+@pytest.mark.parametrize("update", ["max_pair", "mmp", "slam", "listnet", "adaptive", "perceptron"])
+def test_rows_out_of_range(update):
+    """A row too long to be learned from is refused before anything changes, whatever the update."""
+    a, b = np.zeros((1, 16)), np.zeros((1, 16))
+    a[0, :2], b[0, :2] = (1e100, -1e100), (1e200, 1e200)
+    model = label_ranker(update=update, average=False, fit_intercept=False).partial_fit(a, [[2, 1, 0]])
+    refuses(model, lambda: model.partial_fit(b, [[0, 1, 2]]), "has the length 1.41e\\+200")
+
+
+class Short(NDCG):
+    def discounts(self, m):
+        return super().discounts(m)[:10]
+
+
+class Rising(LinearRank):
+    def values(self, m):
+        return -super().values(m)
+
+
+class Few(LinearRank):
+    def values(self, m):
+        return super().values(m)[:2]
+
+
+class OneGain(NDCG):
+    def gains(self, labels):
+        return super().gains(labels)[:1]
+
+
+class Whole(LinearRank):
+    def values(self, m):
+        return -np.arange(m)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"loss": Short()}, "discount"),
+        ({"representation": Rising()}, "must fall strictly"),
+        ({"representation": Few()}, r"must give \(30,\)"),
+        ({"loss": OneGain()}, "gains of shape"),
+        ({"loss": RankingLoss()}, "does not define build"),
+    ],
+    ids=["discounts", "rising", "few", "gains", "no build"],
+)
+def test_subclasses_that_break_their_word(setting, message):
+    X, y = documents(30)
+    model = ranker(**setting)
+    with pytest.raises((ValueError, TypeError), match=message):
+        model.fit(X, y, "one")
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_a_subclass_may_return_integers():
+    X, y = documents(30)
+    np.testing.assert_array_equal(ranker(representation=Whole()).fit(X, y, "one").coef_.shape, (3,))
+
+
+@pytest.mark.parametrize("first", [1, 400])
+def test_functions_see_no_more_positions_than_there_are(first):
+    """What is decreasing for the lists there are is decreasing enough, in any split."""
+    X, y = documents(801)
+    table = 1 / np.arange(1.0, 402)
+    setting = {"representation": lambda j: np.exp(-j), "loss": NDCG(discount=lambda j: table[j.astype(int) - 1])}
+    qid = np.repeat([0, 1], [400, 401])
+    whole = ranker(**setting).partial_fit(X, y, qid=qid)
+    parts = ranker(**setting).partial_fit(X[:400], y[:400]).partial_fit(X[400:], y[400:])
+    np.testing.assert_array_equal(whole.coef_, parts.coef_)
+
+
+def test_gains_of_relevances_that_occur():
+    """A function that has no value at 0 is not asked for one."""
+    X = [[1.0], [2.0], [3.0]]
+    assert ranker(loss=NDCG(gain=np.log)).fit(X, [2, 3, 4], "one").n_updates_ > 0
+
+
+def test_absent_documents_order_no_queries():
+    """The first document of weight 0 of a query does not say when the query is learned."""
+    X, y, qid = np.array([[1.0, 0], [0, 1], [1, 1], [2, 1], [0.5, 3]]), np.array([0, 2, 1, 1, 0]), np.array([0, 1, 0, 1, 0])
+    weight = np.array([0.0, 1, 1, 1, 1])
+    kept = weight > 0
+    given = ranker().partial_fit(X, y, qid=qid, sample_weight=weight)
+    np.testing.assert_array_equal(given.coef_, ranker().partial_fit(X[kept], y[kept], qid=qid[kept]).coef_)
+
+
+def test_a_warm_start_that_overflows_changes_nothing():
+    X = np.eye(2)
+    B = 1e200 * X
+    model = ranker(update="max_pair", average=False, warm_start=True, shuffle=False).fit(X, [0, 1], "one")
+    refuses(model, lambda: model.fit(np.r_[-B, B], [0, 1, 0, 1], qid=[0, 0, 1, 1]), "has the length 1e\\+200")
+
+
+@pytest.mark.parametrize("tiny", [1e-310, 1e-17, 1e-8])
+def test_tiny_relevances(tiny):
+    """The loss depends on their ratios, with gains in proportion to them."""
+    X, wrong = [[1.0], [2.0], [3.0]], [1, 0, 0.5]
+    for gain in ("linear", "exponential"):
+        if gain == "exponential" and tiny < 1e-300:
+            continue
+        loss = NDCG(gain=gain)
+        smaller = np.array(wrong) * tiny
+        scaled = ranker(loss=loss, update="max_pair").fit(X, smaller, "one").sample_loss(X, smaller, "one")
+        plain = ranker(loss=NDCG(gain="linear"), update="max_pair").fit(X, wrong, "one").sample_loss(X, wrong, "one")
+        np.testing.assert_allclose(scaled, plain, rtol=1e-6)
+
+
+def test_weights_near_the_largest_number():
+    X, y = documents(12)
+    assert np.isfinite(ranker().fit(X, y, "one", sample_weight=np.full(12, 1e308)).last_coef_).all()
