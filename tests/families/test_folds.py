@@ -1,11 +1,9 @@
 """Folds that choose: what each learner learns and is judged by, what the mean of them is, and what becomes of it."""
 
-import copy
 import pickle
 import re
 from itertools import pairwise
 
-import joblib
 import numpy as np
 import pytest
 from cases import needs_callbacks
@@ -14,7 +12,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.metrics import log_loss
-from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
+from sklearn.model_selection import KFold, LeaveOneOut, StratifiedKFold
 
 from sklearn_predtron import (
     PredtronBinaryClassifier,
@@ -290,53 +288,12 @@ def test_one_model_has_a_bound(monkeypatch):
 # -------------------------------------------------------------------------------------------------------------- what is refused
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"cv": 1}, "'cv' parameter"),
-        ({"cv": -1}, "'cv' parameter"),
-        ({"cv": "five"}, "'cv' parameter"),
-        ({"cv": N + 1}, f"cv={N + 1} is more than the {N} units"),
-        ({"cv": ShuffleSplit(3, random_state=0)}, "cv=ShuffleSplit.* (tests a row twice|never tests some rows)"),
-        ({"cv": ShuffleSplit(1, random_state=0)}, "never tests some rows"),
-        ({"cv": GroupKFold(3)}, "cv=GroupKFold.*splitters that need groups are not supported here"),
-        ({"cv": KFold}, "cv=KFold is a class"),
-        ({"cv": 3, "warm_start": True}, "warm_start=True"),
-        ({"cv": 3, "average": "auto"}, "average='auto'"),
-        ({"cv": 3, "norm": RKHS()}, "norm='rkhs'"),
-    ],
-)
-def test_what_cannot_be_is_refused_and_nothing_is_learned(parameters, message):
-    model = PredtronClassifier(random_state=0).fit(X[:50], Y[:50])
-    before = states(model)
-    old = model.get_params()
-    model.set_params(**parameters)
-    with pytest.raises(ValueError, match=message):
-        model.fit(X, Y)
-    model.set_params(**old)
-    assert states(model) == before
-
-
 def test_a_callback_that_chooses_epochs_is_no_company_for_folds():
     stopping = EarlyStopping((X[:20], Y[:20]))
     with pytest.raises(ValueError, match="a callback that chooses the epochs"):
         PredtronClassifier(cv=3).set_callbacks(stopping).fit(X, Y)
     model = PredtronClassifier(random_state=0).set_callbacks(stopping).fit(X, Y)
     assert not hasattr(model, "held_out_loss_") and model.best_iter_ <= model.n_iter_
-
-
-def test_rows_of_no_good_leave_the_estimator_as_it_was():
-    bad = X.copy()
-    bad[7, 2] = np.nan
-    model = PredtronClassifier(random_state=0)
-    with pytest.raises(ValueError, match="NaN"):
-        model.fit(bad, Y)
-    assert not hasattr(model, "coef_")
-    model.fit(X, Y)
-    before = states(model)
-    with pytest.raises(ValueError, match="NaN"):
-        model.fit(bad, Y)
-    assert states(model) == before
 
 
 def test_bounds_ask_for_one_learner():
@@ -388,30 +345,6 @@ def test_learners_side_by_side_have_labels_of_their_own(name, monkeypatch):
     else:
         PredtronMultilabelClassifier(random_state=0).fit(X, csr_array(FAMILIES["sets"][1]))
     assert len({id(labels) for labels in seen}) == len(seen) >= 5
-
-
-@families
-def test_bits_do_not_depend_on_threads_copies_or_calls(name):
-    y = FAMILIES[name][1]
-    model = fitted(name)
-    with joblib.parallel_config(n_jobs=2):
-        assert states(fitted(name)) == states(model)
-    twins = [copy.deepcopy(model), pickle.loads(pickle.dumps(model)), clone(model).fit(X, y)]
-    model.partial_fit(X, y)
-    for twin in twins[:2]:
-        for first, end in [(0, 1), (1, 50), (50, N)]:
-            twin.partial_fit(X[first:end], y[first:end])
-        assert_array_equal(twin.coef_, model.coef_)
-        assert twin.t_ == model.t_
-        assert_array_equal(twin.predict(X), model.predict(X))
-    assert states(twins[2]) == states(fitted(name))
-
-
-def test_weights_are_frequencies():
-    weight = np.where(np.arange(N) % 3 == 0, 0.0, 1.0)
-    model = PredtronClassifier(random_state=0).fit(X, Y, sample_weight=weight)
-    some = weight > 0
-    assert_array_equal(model.coef_, PredtronClassifier(random_state=0).fit(X[some], Y[some]).coef_)
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6])

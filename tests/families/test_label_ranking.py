@@ -5,13 +5,14 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from cases import state
 from ranking_cases import label_ranker, make_data, make_labels, plain, ranker, refuses
 from reference.ranking import diameter2
 from scipy import sparse
 
 from sklearn_predtron.losses import NDCG
 from sklearn_predtron.updates import LossAugmented, LossDriven, MaxPair, Slam
-from tests.families.test_ranking import REPRESENTATIONS, state
+from tests.families.test_ranking import REPRESENTATIONS
 
 # ------------------------------------------------------------------------------------------------------ relevances in every form
 
@@ -105,56 +106,6 @@ def test_two_labels_of_one_name_are_refused_by_name():
         ValueError, match="y has several columns of the name 'a'; accepted are frames whose columns have different"
     ):
         label_ranker().fit(np.eye(20), y)
-
-
-@pytest.mark.parametrize("m", [1, 3, 4, 6])
-def test_another_number_of_labels(m):
-    X, y = make_labels()
-    other = np.ones((len(y), m))
-    model = label_ranker().partial_fit(X, y)
-    for call in (
-        lambda: model.partial_fit(X, other),
-        lambda: model.partial_fit(X[:1], other[:1]),
-        lambda: model.partial_fit(X[:1], other[:1].tolist()),
-        lambda: model.partial_fit(X, sparse.csr_array(other)),
-        lambda: model.sample_loss(X, other),
-        lambda: model.score(X, other),
-        lambda: model.margin(X, other),
-        lambda: model.set_params(warm_start=True).fit(X, other),
-    ):
-        with pytest.raises(ValueError, match=rf"y has shape \(\d+, {m}\), and learning began with 5 label"):
-            call()
-    assert state(model) == state(label_ranker().partial_fit(X, y))
-    assert model.set_params(warm_start=False).fit(X, other).decision_function(X).shape == (len(X), m)
-
-
-X0, Y0, Q0 = make_data()
-Y1 = make_labels()[1]
-BAD_RELEVANCES = [
-    (lambda y: y - 1.0, "y holds the relevance -1"),
-    (lambda y: np.where(y > 1, np.nan, y), "y contains NaN"),
-    (lambda y: np.where(y > 1, np.inf, y), "y contains infinity"),
-    (lambda y: 31 * (y > 1), r"y holds the relevance 31; .*at most 30 is accepted .*gain='linear'"),
-    (lambda y: np.full(y.shape, "high"), "could not convert"),
-    (lambda y: y + 1j, "Complex data"),
-    (lambda y: y[1:], r"X has \d+ rows and y has \d+"),
-    (lambda y: None, "requires y to be passed, but the target y is None"),
-    (lambda y: np.stack([y, y]).T if y.ndim == 1 else y[:, :0], "1d array|shape|0 feature"),
-]
-
-
-@pytest.mark.parametrize(("spoil", "message"), BAD_RELEVANCES, ids=[message[:25] for _, message in BAD_RELEVANCES])
-def test_relevances_that_are_none(spoil, message):
-    for make, y, more in ((ranker, Y0, {"qid": Q0}), (label_ranker, Y1, {})):
-        X = X0[: len(y)] if more else make_labels()[0]
-        fresh, fitted, streamed = make(), make().fit(X, y, **more), make().partial_fit(X, y, **more)
-        bad = spoil(y)
-        for model in (fresh, fitted, streamed):
-            refuses(model, lambda model=model, X=X, more=more, bad=bad: model.fit(X, bad, **more), message)
-            refuses(model, lambda model=model, X=X, more=more, bad=bad: model.partial_fit(X, bad, **more), message)
-        for ask in (fitted.sample_loss, fitted.margin, fitted.score):
-            if "31" not in message:  # the measures stand any relevance
-                refuses(fitted, lambda ask=ask, X=X, more=more, bad=bad: ask(X, bad, **more), message)
 
 
 @pytest.mark.parametrize(

@@ -327,41 +327,6 @@ def test_function_of_the_counts_learns_what_the_loss_by_name_learns():
 LOSSES = [loss for loss, _ in FORMULAS]
 
 
-def split(n, seed):
-    """Consecutive batches, many of a single row."""
-    ends = np.unique(np.minimum(np.cumsum(np.random.default_rng(seed).choice([1, 1, 1, 2, 5, 16], n)), n))
-    return [slice(start, end) for start, end in zip(np.append(0, ends[:-1]), ends, strict=True)]
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=NAMES)
-@pytest.mark.parametrize("form", ["dense float64", "dense float32", "csr float64 int32"])
-def test_partial_fit_is_the_same_in_any_split(form, loss):
-    X, y = make_data(m=5)
-    rows = layouts(X)[form]
-    for weight in (None, weights_of(len(y))):
-        models = [make(loss=loss) for _ in range(4)]
-        for seed, model in enumerate(models):
-            for part in [[slice(0, len(y))], split(len(y), 0), split(len(y), 1), [slice(i, i + 1) for i in range(len(y))]][seed]:
-                model.partial_fit(rows[part], y[part], sample_weight=None if weight is None else weight[part])
-        assert len({repr(state(model)) for model in models}) == 1
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=NAMES)
-@pytest.mark.parametrize("update", ["adaptive", PassiveAggressive(C=0.1), "perceptron", "subgradient"], ids=repr)
-def test_pickles_and_copies_go_on(update, loss):
-    X, y = make_data(m=5)
-    model = make(update, loss).partial_fit(X[:30], y[:30])
-    twins = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
-    predicted, lost = model.predict(X), model.sample_loss(X, y)
-    model.partial_fit(X[30:], y[30:])
-    for twin in twins:
-        np.testing.assert_array_equal(twin.predict(X), predicted)
-        np.testing.assert_array_equal(twin.sample_loss(X, y), lost)
-        for i in range(30, len(y)):
-            twin.partial_fit(X[i : i + 1], y[i : i + 1])
-        assert state(twin) == state(model)
-
-
 @pytest.mark.parametrize("loss", LOSSES, ids=NAMES)
 def test_parameters_of_losses(loss):
     for twin in (clone(loss), copy.deepcopy(loss), pickle.loads(pickle.dumps(loss)), type(loss)(**loss.get_params())):
@@ -381,19 +346,6 @@ def test_loss_set_in_mid_stream():
     assert (other.partial_fit(X[30:], y[30:]).predict(X).sum(axis=1) == 2).all()
     assert state(other) != state(model)
     assert (other.set_params(loss__k=3).partial_fit(X, y).predict(X).sum(axis=1) == 3).all()
-
-
-def test_rows_of_weight_zero_are_absent():
-    X, y = make_data()
-    weight = weights_of(len(y))
-    present = weight > 0
-    for loss in LOSSES[:-2]:
-        for settings in ({"shuffle": False}, {"random_state": 0}):
-            given = make(loss=loss, max_iter=2, **settings).fit(X, y, sample_weight=weight)
-            left = make(loss=loss, max_iter=2, **settings).fit(X[present], y[present], sample_weight=weight[present])
-            assert state(given) == state(left)
-        assert state(make(loss=loss).partial_fit(X, y, sample_weight=np.ones(len(y)))) == state(make(loss=loss).partial_fit(X, y))
-    assert state(make().partial_fit(X, y, sample_weight=weight)) != state(make().partial_fit(X, y))
 
 
 @each_loss

@@ -9,15 +9,15 @@ import pandas as pd
 import pytest
 from cases import state
 from numpy.testing import assert_array_equal
+from ranking_cases import refuses
 from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
-from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron import PredtronMultilabelClassifier
-from sklearn_predtron.losses import AtK, CountLoss, ErrorSetSize, FBeta, PrecisionAtK, RecallAtK
+from sklearn_predtron.losses import AtK, ErrorSetSize, PrecisionAtK
 from sklearn_predtron.metrics import progressive_val_score, subset_scorer
 from tests.families.test_multilabel import make, make_data
 from tests.problems.test_label_sets import allowed, counts_of, each_loss
@@ -51,6 +51,8 @@ def forms(y):
         "backwards": y[::-1].copy()[::-1],
         "data frame": pd.DataFrame(y),
         "data frame of uint8": pd.DataFrame(y.astype(np.uint8), columns=list("pqrs")),
+        "data frame of several types": pd.DataFrame(y).astype({0: bool, 1: np.uint8}),
+        **{f"other byte order {kind}": y.astype(np.dtype(kind).newbyteorder()) for kind in (np.int32, np.int64, np.float64)},
         "explicit zeros": explicit,
         **sparse_forms(y),
     }
@@ -87,33 +89,19 @@ def test_single_rows_of_every_form():
         assert state(short) == state(long) == whole, form
 
 
-@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float64])
-def test_indicators_in_another_byte_order(dtype):
-    X, y = make_data()
-    turned = y.astype(np.dtype(dtype).newbyteorder())
-    assert state(make(random_state=0).fit(X, turned)) == state(make(random_state=0).fit(X, y))
-
-
-def test_data_frame_of_columns_of_different_types():
-    X, y = make_data()
-    frame = pd.DataFrame({"a": y[:, 0], "b": y[:, 1] > 0})
-    assert state(make(random_state=0).fit(X, frame)) == state(make(random_state=0).fit(X, y[:, :2]))
-
-
-@pytest.mark.parametrize("place", [4, -1, 10**4, 10**9])
-def test_sparse_indicators_out_of_range(place):
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        *(("indices", [0, 1, 2, place]) for place in (4, -1, 10**4, 10**9)),
+        *(("indptr", edges) for edges in ([0, 1, 2, 3, 9], [0, 3, 2, 3, 4], [1, 1, 2, 3, 4])),
+    ],
+)
+def test_broken_sparse_indicators(part, value):
     y = sparse.csr_matrix(np.eye(4, dtype=int))
-    y.indices[-1] = place
+    setattr(y, part, np.array(value, dtype=y.indices.dtype))
     for model in (make(), make().fit(np.eye(4), np.eye(4, dtype=int))):
-        refuses(model, lambda model=model: model.partial_fit(np.eye(4), y), "y is not a valid CSR matrix: its indices")
-
-
-@pytest.mark.parametrize("edges", [[0, 1, 2, 3, 9], [0, 3, 2, 3, 4], [1, 1, 2, 3, 4]])
-def test_sparse_indicators_with_broken_rows(edges):
-    y = sparse.csr_matrix(np.eye(4, dtype=int))
-    y.indptr = np.array(edges, dtype=y.indptr.dtype)
-    model = make()
-    refuses(model, lambda: model.fit(np.eye(4), y), "y is not a valid CSR matrix: its indptr")
+        for call in (model.fit, model.partial_fit):
+            refuses(model, lambda call=call: call(np.eye(4), y), f"y is not a valid CSR matrix: its {part}")
 
 
 def test_names_of_the_labels_in_another_order():
@@ -167,14 +155,6 @@ def test_one_label_with_two_values(labels):
         whole.partial_fit(X[:1], y[:1], classes=[98, 99])
 
 
-def test_one_label_in_a_sparse_column():
-    X, y = make_data()
-    model = make(random_state=0).fit(X, y[:, 0])
-    with pytest.warns(DataConversionWarning):
-        column = make(random_state=0).fit(X, sparse.csr_matrix(y[:, :1]))
-    assert state(column) == state(model)
-
-
 @each_loss
 def test_rows_without_a_label_and_with_all(loss, formula):
     X, y = make_data()
@@ -215,67 +195,7 @@ def broken(a, b, c, d):
     return mistakes(a, b, c, d)
 
 
-def refuses(model, call, match, error=ValueError):
-    """The call fails, and leaves the model as it was."""
-    before = pickle.dumps(model)
-    with pytest.raises(error, match=match):
-        call()
-    assert pickle.dumps(model) == before
-
-
 Y = make_data()[1]
-
-
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        (2 * Y, r"y must hold zeros and ones, an indicator for each label; got \[2, "),
-        (Y - 1, r"y must hold zeros and ones.* got \[-1, "),
-        (np.where(Y > 0, np.nan, 0), r"y must hold zeros and ones.* got \[nan, "),
-        (Y + 0.5, r"y must hold zeros and ones.* got \[[01].5, "),
-        (np.where(Y > 0, "on", "off"), r"y must hold zeros and ones.* got \['o"),
-        (Y + 1j, r"y must hold zeros and ones.* got \["),
-        (sparse.csr_matrix(3 * Y), r"y must hold zeros and ones.* got \[3, "),
-        (sparse.coo_matrix((np.ones(2), ([0, 0], [1, 1])), shape=Y.shape), r"y must hold zeros and ones.* got \[2"),
-        (sparse.csr_matrix((np.ones(2), [1, 1], [0] + [2] * len(Y)), shape=Y.shape), r"y must hold zeros and ones.* twice"),
-        (Y[:, :, None], r"y must have shape \(n_samples, n_labels\).* got shape \(60, 4, 1\)"),
-        (Y[:, :0], r"y must have shape \(n_samples, n_labels\).* got shape \(60, 0\)"),
-        (Y[:-1], r"X has 60 rows and y has 59; both must have the same number"),
-        (None, "requires y to be passed, but the target y is None"),
-    ],
-    ids=lambda value: None if not isinstance(value, str) else value[-30:],
-)
-def test_labels_that_are_none(labels, message):
-    X, y = make_data()
-    fresh, fitted, stream = make(), make(random_state=0).fit(X, y), make().partial_fit(X, y)
-    for model, learn in ((fresh, fresh.fit), (fresh, fresh.partial_fit), (fitted, fitted.fit), (stream, stream.partial_fit)):
-        refuses(model, lambda learn=learn: learn(X, labels), message)
-    assert not hasattr(fresh, "classes_")
-    if labels is not None and not (labels.ndim == 2 and len(labels.shape) == 2 and labels.shape[0] < len(X)):
-        refuses(fitted, lambda: fitted.sample_loss(X, labels), "y ")
-
-
-@pytest.mark.parametrize(
-    ("labels", "classes", "message"),
-    [
-        (Y[:, :3], None, r"y has shape \(60, 3\), and learning began with 4 label"),
-        (Y[:, 0], None, r"y has shape \(60,\), and learning began with 4 label"),
-        (
-            Y,
-            [1, 2, 3, 4],
-            r"classes=\[1, 2, 3, 4\] must be None, the numbers of the 4 labels, 0 to 3, their values, \[0, 1\], or",
-        ),
-    ],
-)
-def test_labels_that_are_not_those_of_the_first_call(labels, classes, message):
-    X, y = make_data()
-    model = make().partial_fit(X, y)
-    refuses(model, lambda: model.partial_fit(X, labels, classes=classes), message)
-    refuses(model, lambda: model.partial_fit(X[:1], labels[:1], classes=classes), message.replace("60", "1"))
-    if classes is not None:
-        fresh = make()
-        refuses(fresh, lambda: fresh.partial_fit(X, labels, classes=classes), message)
-    assert state(model.partial_fit(X, y, classes=np.arange(4))) == state(make().partial_fit(X, y).partial_fit(X, y))
 
 
 @pytest.mark.parametrize("m", [2, 3, 4])
@@ -343,51 +263,6 @@ def test_one_label_that_is_not_binary(labels, message):
     refuses(model, lambda: model.partial_fit(X, labels, classes=[0, 1, 2]), "Only binary classification is supported")
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (
-            {"loss": PrecisionAtK(k=5)},
-            r"loss=PrecisionAtK\(k=5\) predicts 5 labels of each row, and there are 4; k must be at most 4",
-        ),
-        ({"loss": RecallAtK(k=5)}, r"loss=RecallAtK\(k=5\) predicts 5 labels"),
-        (
-            {"loss": PrecisionAtK(k=0)},
-            r"'k' parameter of PrecisionAtK must be an int in the range \[1, inf\) or a float in .* Got 0",
-        ),
-        ({"loss": RecallAtK(k=1.5)}, r"'k' parameter of RecallAtK must be an int .* Got 1.5"),
-        ({"loss": FBeta(beta=0)}, r"'beta' parameter of FBeta must be a float in the range \(0.0, inf\). Got 0"),
-        ({"loss": FBeta(beta=-1.0)}, "'beta' parameter of FBeta must be .* Got -1.0"),
-        ({"loss": FBeta(beta=np.nan)}, "'beta' parameter of FBeta must be .* Got nan"),
-        (
-            {"loss": "f2"},
-            "loss='f2' is not known; accepted are 'hamming', .*, functions of .* and instances of SubsetLoss",
-        ),
-        ({"loss": 3}, "'loss' parameter of PredtronMultilabelClassifier must be .* Got 3"),
-        ({"loss": None}, "'loss' parameter of PredtronMultilabelClassifier must be .* Got None"),
-        ({"representation": "onehot"}, "representation='onehot' is not known; accepted are 'sign_vector' and instances of"),
-        ({"representation": np.eye(4)}, "'representation' parameter of PredtronMultilabelClassifier must be"),
-        ({"norm": "l7"}, "norm='l7' is not known; accepted are"),
-        ({"update": "prank"}, "update='prank' needs ordered thresholds .* with representation='shared'.; accepted here are"),
-    ],
-)
-def test_parameters_that_are_none(settings, message):
-    X, y = make_data()
-    fresh, stream = make().set_params(**settings), make().partial_fit(X, y).set_params(**settings)
-    for model, learn in ((fresh, fresh.fit), (fresh, fresh.partial_fit), (stream, stream.partial_fit)):
-        refuses(model, lambda learn=learn: learn(X, y), message)
-    with pytest.raises(NotFittedError):
-        check_is_fitted(fresh)
-
-
-def test_pairs_of_one_label():
-    X, y = make_data()
-    model = make(loss="error_set_size")
-    refuses(
-        model, lambda: model.fit(X, y[:, 0]), "loss='error_set_size' is about pairs of labels, and there is 1 label; 'hamming'"
-    )
-
-
 BAD = [
     (negative, ValueError, r"loss must be finite and not negative; at \(a, b, c, d\) = .* it is -"),
     (not_a_number, ValueError, r"loss must be finite and not negative; at \(a, b, c, d\) = .* it is nan"),
@@ -403,35 +278,6 @@ def test_bad_function_at_the_first_round_leaves_the_estimator_as_it_was(function
     y[:, :3], y[:, 3:] = 1, 0  # what all of them are bad at
     for model in (make(loss=function, shuffle=False), make(shuffle=False).fit(X, y).set_params(loss=function)):
         refuses(model, lambda model=model: model.fit(X, y), message, error)
-
-
-@pytest.mark.parametrize(
-    ("loss", "message"),
-    [
-        (CountLoss(3), "'function' parameter of CountLoss must be a callable"),
-        (CountLoss(len, c_L=0), "'c_L' parameter of CountLoss must be"),
-        (CountLoss(len, c_L=2.0, C_L=1.0), "c_L=2.0 is the least positive loss and must be at most C_L=1.0"),
-        (FBeta(1e200), r"beta=1e\+200 must have a positive finite square"),
-        (FBeta, "loss=FBeta is a class; pass an instance"),
-    ],
-    ids=range(5),
-)
-def test_losses_that_are_none(loss, message):
-    X, y = make_data()
-    model = make(loss=loss)
-    refuses(model, lambda: model.fit(X, y), message)
-
-
-def test_weights_of_a_score():
-    X, y = make_data()
-    model = make().fit(X, y)
-    for weight, message in [
-        (np.zeros(len(y)), "zero for every row"),
-        (np.ones(3), "shape"),
-        (-np.ones(len(y)), "Negative values"),
-    ]:
-        with pytest.raises(ValueError, match=f"sample_weight.*{message}|{message}.*sample_weight"):
-            model.score(X, y, sample_weight=weight)
 
 
 @each_bad_function
@@ -520,14 +366,6 @@ def test_measures_are_those_of_dense_labels(loss):
     streams = [[(X[i : i + 20], labels[i : i + 20]) for i in range(0, len(X), 20)] for labels in (sets, Y)]
     found = [progressive_val_score(PredtronMultilabelClassifier(loss=loss), stream) for stream in streams]
     assert found[0] == pytest.approx(found[1])
-
-
-def test_nothing_learned():
-    X, Y = data()
-    for labels in (Y, sparse.csr_matrix(Y), Y[:, 0]):
-        for call in (lambda model: model.predict(X), lambda model, y=labels: model.score(X, y)):
-            with pytest.raises(NotFittedError):
-                call(PredtronMultilabelClassifier())
 
 
 def test_labels_that_are_not_of_the_model_are_refused():

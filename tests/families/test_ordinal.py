@@ -208,15 +208,6 @@ def test_prank_weighs_its_steps():
     np.testing.assert_array_equal(models[1].moved, 1.5 * models[0].moved)
 
 
-@pytest.mark.parametrize("representation", ["thermometer", "onehot", "simplex", random_code(4, 3)], ids=name)
-def test_prank_is_for_shared_thresholds(representation):
-    X, y = real_numbers(4)
-    model = PredtronOrdinalClassifier(representation=representation, update="prank")
-    with pytest.raises(ValueError, match=r"update='prank' needs ordered thresholds .* with representation='shared'\)"):
-        model.fit(X, y)
-    assert not hasattr(model, "classes_")
-
-
 # -------------------------------------------------------------------------------------------------------- shared thresholds
 
 

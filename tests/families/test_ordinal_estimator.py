@@ -13,10 +13,9 @@ import pytest
 from cases import assert_close, cost_table, name, random_code, random_costs, state, updates
 from numpy.testing import assert_array_equal
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import BaggingClassifier
-from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -273,14 +272,6 @@ def test_fewer_categories_in_mid_stream():
     assert bits(model) == before
 
 
-def test_margin_needs_a_label_for_each_row():
-    X, y = make_data()
-    model = PredtronOrdinalClassifier().fit(X, y)
-    for n in (1, 3):
-        with pytest.raises(ValueError, match=f"X has {len(X)} rows and y has {n}"):
-            model.margin(X, y[:n])
-
-
 def test_rows_out_of_range():
     """An error before anything is learned, for every update on predictions."""
     for update in ("perceptron", "loss_driven"):
@@ -290,27 +281,6 @@ def test_rows_out_of_range():
         with pytest.raises(ValueError, match=r"X\[0\] has the length 7e\+153"):
             model.partial_fit([[7e153]], [0])
         assert bits(model) == before
-
-
-def test_labels_that_are_not_known_in_mid_stream():
-    X, y = make_data()
-    model = PredtronOrdinalClassifier(categories=NAMES).partial_fit(X, NAMES[y])
-    before = bits(model)
-    for rows in (X[:1], X[:2], sparse.csr_matrix(X[:1])):
-        with pytest.raises(ValueError, match=r"y .*\['vast'\]; accepted are \['low', 'medium', 'high', 'extreme'\]"):
-            model.partial_fit(rows, ["vast"] * rows.shape[0])
-    with pytest.raises(ValueError, match=r"classes=\['low', 'high'\] is not the same as"):
-        model.partial_fit(X, NAMES[y], classes=["low", "high"])
-    with pytest.raises(ValueError, match=r"y .*\['vast'\]; accepted"):
-        model.score(X[:1], ["vast"])
-    assert bits(model) == before
-
-
-def test_missing_labels_of_pandas_are_named():
-    X, _ = make_data(n=4)
-    column = pd.Series(pd.Categorical(["low", None, "high", "low"], categories=NAMES, ordered=True))
-    with pytest.raises(ValueError, match=r"y contains NaN: nan at place 1 is a missing label; accepted are \['low'"):
-        PredtronOrdinalClassifier().fit(X, column)
 
 
 # ---------------------------------------------------------------------------------------------------------- scores and losses
@@ -404,19 +374,6 @@ def test_class_weights_go_by_label():
         PredtronOrdinalClassifier(class_weight={0: 1.0}, **settings).fit(X, labels)
 
 
-def test_balanced_class_weights():
-    X, y = make_data()
-    there = (y != 3) | (np.arange(len(y)) % 3 == 0)
-    X, y = X[there], y[there]
-    balance = len(y) / (4 * np.bincount(y))
-    model = PredtronOrdinalClassifier(class_weight="balanced", categories=NAMES, random_state=0, cv=0).fit(X, NAMES[y])
-    twin = PredtronOrdinalClassifier(categories=NAMES, random_state=0, cv=0).fit(X, NAMES[y], sample_weight=balance[y])
-    assert_close(model.coef_, twin.coef_)
-    assert state(model) != state(PredtronOrdinalClassifier(random_state=0, cv=0).fit(X, y))
-    with pytest.raises(ValueError, match=r"class_weight 'balanced' is not supported for partial_fit.*pass a dict"):
-        model.partial_fit(X, NAMES[y])
-
-
 # ------------------------------------------------------------------------------------------------------- streams and searches
 
 
@@ -469,14 +426,6 @@ def test_search_over_all_parts_in_a_pipeline():
     assert len(np.unique(scores)) > 5
     assert search.score(X, NAMES[y]) == search.best_estimator_.score(X, NAMES[y]) > 0.8
     assert model.update.C == 1.0
-
-
-def test_clones_go_on_with_the_same_parameters():
-    X, y = make_data()
-    model = PredtronOrdinalClassifier(categories=NAMES, representation=SharedThermometer(), loss=random_costs(4), random_state=0)
-    twin = clone(model).fit(X, NAMES[y])
-    assert state(twin) == state(model.fit(X, NAMES[y])) == state(pickle.loads(pickle.dumps(model)))
-    assert not hasattr(clone(model), "classes_")
 
 
 @pytest.mark.parametrize("representation", ["thermometer", "shared"])
@@ -602,11 +551,6 @@ def test_several_directions_have_none(representation):
     assert not hasattr(model, "thresholds_")
     with pytest.raises(AttributeError, match="thresholds_ is of representation='shared'"):
         model.thresholds_  # noqa: B018
-
-
-def test_nothing_learned():
-    with pytest.raises(NotFittedError, match="thresholds_"):
-        PredtronOrdinalClassifier(representation="shared").thresholds_  # noqa: B018
 
 
 # --------------------------------------------------------------------------------------------------------------- declared order

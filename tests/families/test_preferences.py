@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from cases import assert_agrees, assert_close, intercept_settings, layouts, name, needs_callbacks, state, updates_of_the_reference
-from ranking_cases import make_labels, plain, refuses
+from ranking_cases import make_labels, refuses
 from reference.norms import Euclidean, Group, PNorm, Trace
 from reference.preferences import PreferencesReference, votes_of
 from sklearn.linear_model import LogisticRegression
@@ -247,30 +247,6 @@ def test_own_checks(check, norm):
 
 
 WORKS = "accepted with it is loss='kendall_tau' of PredtronLabelRanker"
-ACCEPTED = "accepted here are 'predtron', 'loss_driven', 'perceptron', 'passive_aggressive', 'adaptive', 'subgradient' and"
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"loss": "ndcg"}, WORKS),
-        ({"loss": "ap"}, WORKS),
-        ({"loss": "swapped_pairs"}, WORKS),
-        ({"loss": "ranking_zero_one"}, WORKS),
-        ({"update": "slam"}, ACCEPTED),
-        ({"update": "max_pair"}, ACCEPTED),
-        ({"update": "listnet"}, ACCEPTED),
-        ({"update": "mmp"}, ACCEPTED),
-        ({"update": "prank"}, ACCEPTED),
-    ],
-    ids=plain,
-)
-def test_what_does_not_go_with_votes(settings, message):
-    X, y = make_labels(m=3, grades=(0, 1))
-    for model in (preferences(), preferences().fit(X, y), preferences().partial_fit(X, y)):
-        model.set_params(**settings)
-        refuses(model, lambda model=model: model.fit(X, y), message)
-        refuses(model, lambda model=model: model.partial_fit(X, y), message)
 
 
 def test_documents_are_not_compared_by_votes():
@@ -294,13 +270,6 @@ def test_weights_of_labels_are_none_of_pairs():
     refuses(pairs, lambda: pairs.partial_fit(X, y), "'log' has 3 scores and the weights so far have 3 scores of pairs; call fit")
     with pytest.raises(AttributeError, match="pairs_ is of representation='pairwise'"):
         _ = labels.set_params(representation="log").pairs_
-
-
-def test_another_number_of_labels():
-    X, y = make_labels(m=4)
-    model = preferences().partial_fit(X, y)
-    refuses(model, lambda: model.partial_fit(X, y[:, :3]), r"y has shape \(40, 3\), and learning began with 4 label")
-    refuses(model, lambda: model.score(X, y[:, :3]), r"y has shape \(40, 3\)")
 
 
 # ---------------------------------------------------------------------------------------------------------- margins and bounds

@@ -6,7 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 import reference.ranking as plain
-from cases import assert_close, layouts, name, updates_of_the_reference
+from cases import assert_close, layouts, name, state, updates_of_the_reference
 from reference.ranking import RankingReference
 from scipy import sparse
 
@@ -193,13 +193,6 @@ def assert_agrees(model, reference, average):
     np.testing.assert_allclose(model.cumulative_loss_, reference.cumulative_loss, rtol=1e-12)
 
 
-def state(model):
-    """All that predicts and counts, to be compared bit by bit."""
-    arrays = (model.coef_, model.intercept_, model.last_coef_, model.last_intercept_)
-    counts = (model.t_, model.n_mistakes_, model.n_updates_, model.cumulative_loss_)
-    return [np.asarray(array).tobytes() for array in arrays] + list(counts)
-
-
 def with_losses_in_turn(updates):
     """Every update with half of the losses that it goes with; the number of the case, by which other settings take turns."""
     pairs = [(update, loss) for i, update in enumerate(updates) for loss in [*LOSSES][i % 2 :: 2] if goes_with(update, loss)]
@@ -329,40 +322,6 @@ def test_documents_of_weight_zero_are_absent_and_a_query_weighs_the_mean():
 
 
 # ------------------------------------------------------------------------------------------------------- streams in any split
-
-
-def ends(n, seed):
-    """Consecutive batches of queries, many of a single one."""
-    sizes = np.random.default_rng(seed).choice([1, 1, 1, 2, 5, 16], n)
-    stops = np.unique(np.minimum(np.cumsum(sizes), n))
-    return [slice(start, stop) for start, stop in zip(np.append(0, stops[:-1]), stops, strict=True)]
-
-
-@pytest.mark.parametrize(("update", "loss"), two_losses_each(BY_COMPETITOR + PAIRWISE), ids=name)
-def test_partial_fit_is_the_same_in_any_split(update, loss):
-    X, y = make_queries(LOSSES[loss][2])
-    form = FORMS[(len(repr(update)) + len(loss)) % len(FORMS)]
-    for weight in (None, weights_of(len(X))):
-        states = []
-        for parts in ([slice(None)], [slice(i, i + 1) for i in range(len(X))], ends(len(X), 0)):
-            model = ranker(update, loss, "power")
-            for part in parts:
-                learn(model, X[part], y[part], None if weight is None else weight[part], form)
-            states.append(state(model))
-        assert all(found == states[0] for found in states)
-
-
-@pytest.mark.parametrize("update", [*FOR_LABELS, MMP(weights="random"), Adaptive(), Slam()], ids=name)
-def test_partial_fit_of_labels_is_the_same_in_any_split(update):
-    for form in FORMS:
-        X, y = make_labels(GRADES)
-        rows, states = layouts(X)[form], []
-        for parts in ([slice(None)], [slice(i, i + 1) for i in range(len(X))], ends(len(X), 0)):
-            model = label_ranker(update, "ndcg")
-            for part in parts:
-                model.partial_fit(rows[part], y[part])
-            states.append(state(model))
-        assert all(found == states[0] for found in states)
 
 
 @each_update

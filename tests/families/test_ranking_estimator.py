@@ -4,21 +4,18 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from cases import needs_callbacks, needs_scikit_learn, without_ids
+from cases import needs_callbacks, needs_scikit_learn, state, without_ids
 from ranking_cases import label_ranker, make_data, make_labels, plain, ranker, refuses
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import check_is_fitted
 
-from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronRanker
+from sklearn_predtron import PredtronRanker
 from sklearn_predtron.losses import NDCG, RankingLoss
 from sklearn_predtron.metrics import ndcg_scorer
 from sklearn_predtron.representations import LinearRank, PowerRank
-from sklearn_predtron.updates import MMP, Adaptive, ListNet, LossAugmented, LossDriven, MaxPair, PassiveAggressive, Slam
-from tests.families.test_ranking import state
+from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven
 
 # ------------------------------------------------------------------------------------------------ pipelines, searches, routing
 
@@ -274,20 +271,6 @@ def test_warm_start():
     assert state(labels) == state(label_ranker(norm="l2", shuffle=False, max_iter=4).fit(X, y))
 
 
-@pytest.mark.parametrize(("average", "weigh"), [("uniform", lambda t: 1), ("linear", lambda t: t), (3.0, lambda t: 2 ** (t / 3))])
-def test_averages(average, weigh):
-    X, y, qid = make_data()
-    model, iterates, weights = ranker(norm="l2", average=average), [], []
-    for query in np.unique(qid):
-        model.partial_fit(X[qid == query], y[qid == query])
-        iterates.append(model.last_coef_)
-        weights.append(weigh(model.t_))
-    np.testing.assert_allclose(model.coef_, np.average(iterates, axis=0, weights=weights), rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(model.predict(X), X @ model.coef_, atol=1e-12)
-    last = ranker(norm="l2", average=False).partial_fit(X, y, qid)
-    np.testing.assert_array_equal(last.coef_, model.last_coef_)
-
-
 def test_shapes_and_intercepts():
     X, y, qid = make_data()
     model = ranker().fit(X, y, qid)
@@ -301,127 +284,14 @@ def test_shapes_and_intercepts():
     np.testing.assert_allclose(labels.decision_function(X), X @ labels.coef_.T + labels.intercept_, atol=1e-12)
 
 
-def test_names_of_the_features():
-    X, y, qid = make_data()
-    frame = pd.DataFrame(X, columns=list("abcde"))
-    model = ranker().fit(frame, y, qid)
-    np.testing.assert_array_equal(model.feature_names_in_, list("abcde"))
-    assert state(model) == state(ranker().fit(X, y, qid))
-    for call in (lambda: model.predict(frame[list("bacde")]), lambda: model.partial_fit(frame[list("bacde")], y, qid)):
-        refuses(model, call, "feature names")
-    stream = ranker()
-    for query in np.unique(qid):
-        stream.partial_fit(frame[qid == query], y[qid == query])
-    assert state(stream) == state(ranker().partial_fit(X, y, qid))
-    with pytest.warns(UserWarning, match="feature names"):
-        model.partial_fit(X[qid == 0], y[qid == 0])
-    assert not hasattr(ranker().fit(X, y, qid), "feature_names_in_")
-
-
-def test_unfitted():
-    X, y, qid = make_data()
-    for call in ("predict", "rank", "sample_loss", "score", "margin"):
-        with pytest.raises(NotFittedError):
-            getattr(ranker(), call)(*(X,) if call in ("predict", "rank") else (X, y, qid))
-
-
 # --------------------------------------------------------------------------------------------------------------- ranking errors
 
 # -------------------------------------------------------------------------------------------------------------- user functions
 
 
-def rising(j):
-    return j
-
-
-def flat(j):
-    return np.ones(len(j))
-
-
-def not_a_number(j):
-    return np.where(j > 1, np.nan, -j)
-
-
-def infinite(j):
-    return np.where(j > 1, -np.inf, -j)
-
-
-def scalar(j):
-    return 3.0
-
-
-def too_long(j):
-    return -np.arange(len(j) + 1.0)
-
-
-def two_columns(j):
-    return np.column_stack([j, j])
-
-
-def textual(j):
-    return np.array(["high"] * len(j))
-
-
 def falling_below_six(j):
     """Falls for lists of fewer than 6."""
     return -np.minimum(j, 5.0)
-
-
-def failing(j):
-    raise KeyError("broken")
-
-
-BAD_F = [rising, flat, not_a_number, infinite, scalar, too_long, two_columns]
-BAD_GAIN = [flat, np.negative, not_a_number, scalar, too_long, two_columns, lambda y: np.where(y > 0, np.inf, 0), lambda y: y - 1]
-BAD_DISCOUNT = [rising, not_a_number, scalar, too_long, two_columns, lambda j: 0 * j, lambda j: -j, lambda j: 1 / (j - 1.5)]
-
-
-def bad_functions():
-    for parameter, functions in (("representation", BAD_F), ("gain", BAD_GAIN), ("discount", BAD_DISCOUNT)):
-        for function in functions:
-            setting = {"representation": function} if parameter == "representation" else {"loss": NDCG(**{parameter: function})}
-            yield pytest.param(parameter, setting, id=f"{parameter}-{getattr(function, '__name__', function)}")
-
-
-def state_of(model):
-    """What can be compared where functions cannot be pickled."""
-    return state(model) if hasattr(model, "n_features_in_") else sorted(model.__getstate__())
-
-
-@pytest.mark.filterwarnings("ignore:divide by zero")
-@pytest.mark.parametrize(("parameter", "setting"), list(bad_functions()))
-def test_bad_functions(parameter, setting):
-    X, y, qid = make_data()
-    L, relevance = make_labels()
-    for make, rows, labels, more in ((ranker, X, y, {"qid": qid}), (label_ranker, L, relevance, {})):
-        models = [make(), make().fit(rows, labels, **more), make().partial_fit(rows, labels, **more)]
-        for model in models:
-            before = state_of(model)
-            model.set_params(**setting)
-            for learn in (model.fit, model.partial_fit):
-                with pytest.raises(ValueError, match=f"^{parameter}="):
-                    learn(rows, labels, **more)
-                assert state_of(model) == before
-        plain = make().partial_fit(rows, labels, **more).partial_fit(rows, labels, **more)
-        models[2].set_params(representation="log", loss="ndcg").partial_fit(rows, labels, **more)
-        assert state(models[2]) == state(plain)
-
-
-@pytest.mark.parametrize("parameter", ["representation", "gain", "discount"])
-def test_functions_that_raise(parameter):
-    X, y, qid = make_data()
-    setting = {"representation": failing} if parameter == "representation" else {"loss": NDCG(**{parameter: failing})}
-    for model in (ranker(), ranker().fit(X, y, qid), ranker().partial_fit(X, y, qid)):
-        model.set_params(**setting)
-        refuses(model, lambda model=model: model.fit(X, y, qid), "broken", KeyError)
-        refuses(model, lambda model=model: model.partial_fit(X, y, qid), "broken", KeyError)
-
-
-@pytest.mark.parametrize("setting", [{"representation": textual}, {"loss": NDCG(gain=textual)}, {"loss": NDCG(discount=textual)}])
-def test_functions_that_give_text(setting):
-    X, y, qid = make_data()
-    model = ranker(**setting)
-    refuses(model, lambda: model.fit(X, y, qid), "could not convert|textual|numbers")
 
 
 @pytest.mark.parametrize(
@@ -494,64 +364,6 @@ def test_functions_that_stand_no_empty_arrays(own, weight):
 
 
 # ------------------------------------------------------------------------------------------------------------ bad parameters
-
-
-@pytest.mark.parametrize("update", ["slam", "max_pair", "listnet", "mmp", Slam(eta=0.1), MMP(weights="max")], ids=plain)
-@pytest.mark.parametrize("kind", [PredtronClassifier, PredtronBinaryClassifier])
-def test_updates_of_rankings_for_other_families(kind, update):
-    X, y, _ = make_data()
-    model = kind(update=update)
-    message = r"update=.* needs rankings .*PredtronLabelRanker\); accepted here are 'predtron'"
-    refuses(model, lambda: model.fit(X, y > 1), message)
-
-
-BAD_SETTINGS = [
-    ({"update": "mmp"}, r"update='mmp' needs rankings by one score a label \(PredtronLabelRanker\); accepted here .*'max_pair'"),
-    ({"update": "prank"}, "update='prank' needs ordered thresholds .* with representation='shared'.; accepted here are"),
-    (
-        {"update": "slam", "loss": "kendall_tau"},
-        "update='slam' needs a loss with weights .*, which 'ndcg' and 'ap' have",
-    ),
-    ({"update": "slam", "loss": "swapped_pairs"}, "update='slam' needs .* have; accepted here are .*'max_pair'"),
-    ({"update": LossAugmented(eta="theory"), "loss": "kendall_tau"}, r"LossAugmented\(eta='theory'\) has no theorem for"),
-    ({"update": LossDriven(eta="theory"), "loss": "kendall_tau"}, r"LossDriven\(eta='theory'\) has no theorem for"),
-    ({"update": Slam(eta="large")}, "'eta' parameter of Slam must be"),
-    ({"update": Slam(eta=0)}, "'eta' parameter of Slam must be"),
-    ({"update": MaxPair(eta=-1)}, "'eta' parameter of MaxPair must be"),
-    ({"update": MaxPair(weighted="no")}, "'weighted' parameter of MaxPair must be"),
-    ({"update": ListNet(eta="theory")}, "'eta' parameter of ListNet must be"),
-    ({"update": PassiveAggressive(C=0)}, "'C' parameter of PassiveAggressive must be"),
-    ({"loss": "zero_one"}, "loss='zero_one' is not known; accepted are 'ndcg', 'ap', .* instances of RankingLoss"),
-    ({"loss": 3}, "'loss' parameter of PredtronRanker must be .* Got 3"),
-    ({"loss": NDCG}, r"loss=NDCG is a class; pass an instance, loss=NDCG\(\)"),
-    ({"loss": NDCG(k=0)}, "'k' parameter of NDCG must be"),
-    ({"loss": NDCG(k=1.5)}, "'k' parameter of NDCG must be"),
-    ({"loss": NDCG(gain="quadratic")}, "'gain' parameter of NDCG must be"),
-    ({"loss": NDCG(discount="linear")}, "'discount' parameter of NDCG must be"),
-    ({"representation": "onehot"}, "representation='onehot' is not known; accepted are 'log', .*RankingRepresentation"),
-    ({"representation": PowerRank}, "representation=PowerRank is a class; pass an instance"),
-    ({"representation": PowerRank(alpha=0)}, "'alpha' parameter of PowerRank must be"),
-    ({"representation": PowerRank(alpha=1e-17)}, r"representation=PowerRank\(alpha=1e-17\) must fall strictly"),
-    ({"representation": PowerRank(alpha=1000.0)}, r"representation=PowerRank\(alpha=1000.0\) is not finite"),
-    ({"representation": np.arange(3)}, "'representation' parameter of PredtronRanker must be"),
-]
-
-
-@pytest.mark.filterwarnings("ignore:overflow")
-@pytest.mark.parametrize(("settings", "message"), BAD_SETTINGS, ids=[str(settings) for settings, _ in BAD_SETTINGS])
-def test_parameters_that_are_none(settings, message):
-    X, y, qid = make_data(grades=(0, 1))
-    fresh, fitted, streamed = ranker(**settings), ranker().fit(X, y, qid), ranker().partial_fit(X, y, qid)
-    for model in (fresh, fitted.set_params(**settings), streamed.set_params(**settings)):
-        refuses(model, lambda model=model: model.fit(X, y, qid), message)
-        refuses(model, lambda model=model: model.partial_fit(X, y, qid), message)
-        refuses(model, lambda model=model: model.partial_fit(X[:4], y[:4]), message)
-    with pytest.raises(NotFittedError):
-        check_is_fitted(fresh)
-    if settings.get("update") != "mmp":
-        X, y = make_labels(grades=(0, 1))
-        labels = label_ranker(**settings)
-        refuses(labels, lambda: labels.fit(X, y), message.replace("PredtronRanker", "PredtronLabelRanker"))
 
 
 @pytest.mark.parametrize("settings", [{"fit_intercept": False}, {"class_weight": "balanced"}, {"intercept_scaling": 1.0}])

@@ -9,7 +9,7 @@ import pandas as pd
 import polars
 import pyarrow
 import pytest
-from cases import needs_callbacks, needs_scikit_learn
+from cases import needs_callbacks, needs_scikit_learn, state
 from ranking_cases import interleaved, label_ranker, make_data, make_labels, ranker, refuses
 from scipy import sparse
 from sklearn import config_context
@@ -25,7 +25,6 @@ from sklearn_predtron.datasets import make_ranking_queries
 from sklearn_predtron.losses import NDCG
 from sklearn_predtron.metrics import average_precision, mean_over_queries, ndcg, ndcg_scorer
 from tests.cases import weights_of
-from tests.families.test_ranking import state
 
 # --------------------------------------------------------------------------------------------------------------- query ids
 
@@ -118,46 +117,6 @@ def test_the_same_id_in_two_calls_is_two_queries():
         model.partial_fit(X[part], y[part], qid=[5, 5])
     assert model.t_ == 2
     assert state(model) == state(ranker().partial_fit(X[:4], y[:4], qid=[0, 0, 1, 1]))
-
-
-NO_IDS = [
-    (lambda n: np.arange(n - 1), r"qid has \d+ entries and X has \d+ rows"),
-    (lambda n: [], r"qid has 0 entries and X has \d+ rows"),
-    (lambda n: [np.nan] * n, "qid.*nan.*without missing values"),
-    (lambda n: [0.0] * (n - 1) + [np.nan], r"qid.*nan.*without missing values"),
-    (lambda n: ["a"] * (n - 1) + [None], "qid.*None.*without missing values"),
-    (lambda n: pd.Series([1] * (n - 1) + [None], dtype="Int64"), "qid.*without missing values"),
-    (lambda n: pd.Series(["a"] * (n - 1) + [None], dtype="category"), "qid.*nan.*without missing values"),
-    (lambda n: np.array(["2020-01-01"] * (n - 1) + ["NaT"], dtype="M8[D]"), "qid.*NaT.*without missing values"),
-    (lambda n: [{}] * n, "qid.* without a hash"),
-    (lambda n: np.zeros((n, 2)), "qid has shape"),
-]
-
-
-@pytest.mark.parametrize(("ids", "message"), NO_IDS, ids=range(len(NO_IDS)))
-def test_ids_that_are_none(ids, message):
-    X, y, qid = make_data()
-    bad = ids(len(y))
-    fresh, fitted, streamed = ranker(), ranker().fit(X, y, qid), ranker().partial_fit(X, y, qid)
-    for model in (fresh, fitted, streamed):
-        refuses(model, lambda model=model: model.fit(X, y, bad), message)
-        refuses(model, lambda model=model: model.partial_fit(X, y, bad), message)
-    refuses(fitted, lambda: fitted.rank(X, bad), message)
-    for ask in (fitted.sample_loss, fitted.score, fitted.margin):
-        refuses(fitted, lambda ask=ask: ask(X, y, bad), f"{message}|qid has shape")
-
-
-def test_the_error_says_where_the_missing_id_is():
-    X, y, _ = make_data()
-    with pytest.raises(ValueError, match=rf"qid\[{len(y) - 1}\]=nan"):
-        ranker().fit(X, y, [0.0] * (len(y) - 1) + [np.nan])
-
-
-@pytest.mark.parametrize("dtype", ["string", object])
-def test_ids_that_pandas_calls_missing(dtype):
-    X, y, _ = make_data()
-    with pytest.raises(ValueError, match=r"qid.*without missing values"):
-        ranker().fit(X, y, pd.Series(["a"] * (len(y) - 1) + [pd.NA], dtype=dtype))
 
 
 # ---------------------------------------------------------------------------------------------------- scores, losses, ranks
@@ -256,16 +215,6 @@ def test_score_is_the_mean_ndcg_of_whole_lists(loss, grades, measure):
     assert model.score(X, y) == pytest.approx(values.mean(), abs=1e-14)
     weight = rng.choice([0, 0.5, 2], len(y))
     assert model.score(X, y, sample_weight=weight) == pytest.approx(np.average(values, weights=weight), abs=1e-14)
-
-
-@pytest.mark.parametrize("bad", [lambda n: np.zeros(n), lambda n: np.ones(n - 1), lambda n: -np.ones(n), lambda n: [np.nan] * n])
-def test_weights_of_a_score(bad):
-    X, y, qid = make_data()
-    model = ranker().fit(X, y, qid)
-    refuses(model, lambda: model.score(X, y, qid, sample_weight=bad(len(y))), "sample_weight|[Ww]eight")
-    X, y = make_labels()
-    labels = label_ranker().fit(X, y)
-    refuses(labels, lambda: labels.score(X, y, sample_weight=bad(len(y))), "sample_weight|[Ww]eight")
 
 
 # ---------------------------------------------------------------------------------------------------------- what a query is
@@ -373,17 +322,6 @@ def test_documents_of_weight_zero_are_absent_to_the_last_bit():
         model, other = (ranker(update="max_pair") for _ in range(2))
         model.partial_fit(X, y, sample_weight=weight), other.partial_fit(X[kept], y[kept], sample_weight=weight[kept])
         assert state(model) == state(other)
-
-
-def test_no_weight_at_all():
-    X, y, qid = make_data()
-    model = ranker().fit(X, y, qid)
-    refuses(model, lambda: model.fit(X, y, qid, np.zeros(len(y))), "sample_weight is zero for every row")
-    before = state(model)
-    assert state(model.partial_fit(X, y, qid, np.zeros(len(y)))) == before
-    fresh = ranker().partial_fit(X, y, qid, np.zeros(len(y)))
-    assert fresh.t_ == 0
-    assert state(fresh.partial_fit(X, y, qid)) == state(ranker().partial_fit(X, y, qid))
 
 
 # ------------------------------------------------------------------------------------------------------------------ ranking ids

@@ -39,8 +39,13 @@ from sklearn_predtron.updates import (
     Subgradient,
 )
 from tests.families.test_bipartite import rows
+from tests.families.test_estimators import ESTIMATORS
 from tests.families.test_multilabel import make_data as make_sets
 from tests.own_checks import is_same
+from tests.own_checks.comparisons import assert_fails
+from tests.own_checks.comparisons import frozen as own_frozen
+from tests.own_checks.data import ClassData, bad_calls
+from tests.own_checks.data import make_data as own_data
 
 X, Y = make_data()
 X2, Y2 = make_data(2)
@@ -456,3 +461,35 @@ def test_what_no_parameter_can_be(world, settings, error, message):
             with np.errstate(all="ignore"), pytest.raises(error, match=message):
                 call()
             assert is_same(frozen(model), before)
+
+
+# ---------------------------------------------------------------------------------------------------- what measures refuse
+
+
+LENGTHS = "rows and y has|inconsistent numbers|entries and X has|start must rise"
+
+
+@pytest.mark.always
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
+def test_measures_refuse_rows_labels_ids_and_weights(estimator):
+    """As training does, but for relevances that its loss does not take; the accuracy is scikit-learn's and has its words."""
+    data = own_data(estimator)
+    model = data.fit(estimator)
+    before, n = own_frozen(model), len(data.y)
+    weights = [np.zeros(n), np.ones(n - 1), np.where(np.arange(n) == 3, np.nan, 1.0), np.where(np.arange(n) == 3, -1.0, 1.0)]
+    for bad in bad_calls(data):
+        if (
+            bad.alone
+            or len(np.atleast_1d(bad.y)) == 1
+            or {"classes", "sample_weight"} & bad.more.keys()
+            or "does not" in bad.what
+        ):
+            continue
+        for measure in ("sample_loss", "margin", *(() if isinstance(data, ClassData) else ("score",))):
+            if hasattr(model, measure):
+                says = LENGTHS if bad.what.startswith("y too") else bad.says
+                assert_fails(f"{measure}: {bad.what}", says, getattr(model, measure), bad.X, bad.y, **bad.more)
+    for weight in weights:
+        given = {"sample_weight": weight, **data.id_kwargs()}
+        assert_fails("score: weights", "sample_weight|[Ww]eight", model.score, data.X, data.y, **given)
+    assert is_same(own_frozen(model), before)

@@ -113,13 +113,6 @@ def test_costs_that_name_the_reject_label():
     assert PredtronClassifier(loss=declared, reject=Reject(0.2, -1)).fit(X, y).t_ > 0
 
 
-@pytest.mark.parametrize("beta", [0.0, -0.1, 1.01, [0.1, 0.2], [0.1, 0.2, 0.0], [[0.1, 0.2, 0.3]], np.nan, ["a", "b", "c"]])
-def test_reject_costs_that_are_none(beta):
-    X, y = make_data()
-    with pytest.raises(ValueError, match=r"reject\.cost=.*(above 0 and at most|does not hold numbers)"):
-        PredtronClassifier(reject=Reject(beta, -1)).fit(X, y)
-
-
 def test_reject_parameters_may_change_after_fit():
     X, y = make_data(3, n=300, noise=1.5)
     model = PredtronClassifier(reject=Reject(0.3, -1), random_state=0).fit(X, y)
@@ -130,16 +123,6 @@ def test_reject_parameters_may_change_after_fit():
     assert set(model.predict(X)) <= {0, 1, 2}
 
 
-@pytest.mark.parametrize("kind", [PredtronBinaryClassifier, PredtronClassifier])
-def test_it_is_for_decisions_by_probabilities(kind):
-    X, y = make_data(2)
-    for reject in (0.1, Reject(rate=0.1), Reject(risk=0.1)):
-        with pytest.raises(
-            ValueError, match=r"^decision=Learned\(\) does not go with reject\.\w+=0\.1; accepted are None and 'ex"
-        ):
-            kind(decision="learned", reject=reject).fit(X, y)
-
-
 def test_a_search_reaches_into_the_option():
     X, y = make_data(3, n=120, noise=1.5)
     model = PredtronClassifier(reject=Reject(0.1, -1), random_state=0)
@@ -147,23 +130,6 @@ def test_a_search_reaches_into_the_option():
     assert len(search.cv_results_["params"]) == 4
     assert clone(model).reject is not model.reject and clone(model).reject.get_params() == model.reject.get_params()
     assert repr(model.reject) == "Reject(cost=0.1, label=-1)"
-
-
-@pytest.mark.parametrize("wrong", [True, 0.0, -0.2, np.nan, "margin", Reject, (0.2, -1), {"cost": 0.2}], ids=str)
-def test_what_is_no_option(wrong):
-    X, y = make_data(3)
-    model = PredtronClassifier(random_state=0).fit(X, y).set_params(reject=wrong)
-    for call in (
-        lambda: model.fit(X, y),
-        lambda: model.partial_fit(X, y),
-        lambda: model.predict(X),
-        lambda: model.sample_loss(X, y),
-    ):
-        with pytest.raises(
-            ValueError,
-            match=r"^reject(=|\.cost=).*(accepted are None, a cost and|is a class; pass an instance|above 0 and at most)",
-        ):
-            call()
 
 
 def test_a_parameter_of_an_option_that_is_not_there():
@@ -354,24 +320,6 @@ def test_new_classes_keep_the_level():
     assert abs(model.rejected_share_ - 0.2) < 0.05
 
 
-@pytest.mark.parametrize(
-    ("reject", "message"),
-    [
-        (Reject(), r"reject.cost=None, reject.risk=None, reject.rate=None; accepted is exactly one"),
-        (Reject(0.1, rate=0.1), r"reject.cost=0.1, reject.risk=None, reject.rate=0.1; accepted is exactly one"),
-        (Reject(risk=0.1, rate=0.1), "accepted is exactly one"),
-        (Reject(rate=0), r"reject.rate=0 must be a number above 0"),
-        (Reject(rate=1), r"reject.rate=1 must be a number above 0 and below 1"),
-        (Reject(rate="few"), r"reject.rate='few' must be a number"),
-        (Reject(rate=float("nan")), "reject.rate=nan must be"),
-    ],
-)
-def test_what_is_no_rate_is_refused(reject, message):
-    X, y = rate_rows(50)
-    with pytest.raises(ValueError, match=message):
-        PredtronBinaryClassifier(reject=reject).fit(X, y)
-
-
 def test_a_rate_goes_with_expected_costs_alone():
     X, y = rate_rows(200)
     with pytest.raises(ValueError, match=r"decision=Learned\(\) does not go with reject.rate=0.1; accepted are None"):
@@ -520,29 +468,6 @@ def test_where_nothing_can_be_promised_all_are_rejected(fitted, rows):
         model.certify(X, y)
     assert model.certificate_.n_answered == 0
     assert (model.predict(rows[0]) == -1).all()
-
-
-REFUSED = {
-    "neither": ({"reject": Reject()}, "exactly one of them"),
-    "both": (
-        {"reject": Reject(cost=0.1, risk=0.1)},
-        r"reject\.cost=0\.1, reject\.risk=0\.1, reject\.rate=None; accepted is exactly one",
-    ),
-    "zero": ({"reject": Reject(risk=0)}, r"reject\.risk=0 must be a number above 0"),
-    "text": ({"reject": Reject(risk="low")}, r"reject\.risk='low' must be a number"),
-    "all": ({"reject": Reject(risk=1.0)}, r"reject\.risk=1\.0 must be below the largest loss, 1: any model keeps it"),
-    "unsure": ({"reject": Reject(risk=0.1, confidence=0.3)}, r"reject\.confidence=0\.3 must be a number from 0\.5 to below 1"),
-    "sure": ({"reject": Reject(risk=0.1, confidence=1)}, r"reject\.confidence=1 must be"),
-    "learned": ({"reject": Reject(risk=0.1), "decision": "learned"}, "does not go with reject.risk=0.1; accepted are None"),
-    "a cut": ({"reject": Reject(risk=0.1), "decision": 0.3}, "does not go with"),
-}
-
-
-@pytest.mark.parametrize("what", REFUSED)
-def test_wrong_promises_are_refused(what, rows):
-    parameters, message = REFUSED[what]
-    with pytest.raises(ValueError, match=message):
-        PredtronBinaryClassifier(**parameters).fit(rows[0][:100], rows[1][:100])
 
 
 def test_wrong_rows_leave_the_certificate(fitted, rows):

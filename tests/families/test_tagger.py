@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_predtron import PredtronClassifier, PredtronSequenceTagger
 from sklearn_predtron.datasets import chunk_labels, make_sequences
 from sklearn_predtron.losses import SequenceHamming
-from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive
+from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven
 from tests.own_checks import assert_same_bits
 
 K, COSTS = 3, np.array([[0, 1, 0.5], [2, 0, 1], [1, 1, 0]])
@@ -283,13 +283,6 @@ def test_sums_of_scores_that_overflow_are_refused():
             use(long, sid="one")
 
 
-def test_norms_that_are_refused():
-    X, y, sid = draw()
-    for norm in ["l1", "group", "trace", "rkhs"]:
-        with pytest.raises(ValueError, match=r"norm=.* is not for sequences; accepted are 'auto', 'l2' and 'scaled'"):
-            PredtronSequenceTagger(norm=norm).fit(X, y, sid=sid)
-
-
 def test_ids_are_asked_for():
     X, y, sid = draw()
     model = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid)
@@ -401,20 +394,6 @@ def test_dictionaries_of_features():
         assert model.predict(new, groups=[0, 0, 0]).tolist() == ["D", "N", "V"]
 
 
-def test_weights_of_sequences():
-    X, y, sid = draw(4)
-    weight = np.random.default_rng(0).uniform(0.5, 2, 25)[sid]
-    model = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid, sample_weight=weight)
-    assert model.t_ == model.n_iter_ * len(set(sid))
-    absent = np.where(sid == sid[4], 0.0, weight)
-    left = absent > 0
-    assert_same_bits(
-        PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid, sample_weight=absent),
-        PredtronSequenceTagger(random_state=0).fit(X[left], y[left], sid=sid[left], sample_weight=weight[left]),
-        "a sequence of weight 0, or none",
-    )
-
-
 def test_pickled_in_mid_stream_with_a_constraint():
     X, y, sid = bio_data()
     model = PredtronSequenceTagger(constraint="observed", random_state=0).fit(X, y, sid=sid)
@@ -454,30 +433,6 @@ def test_lists_of_sentences_are_told_the_way():
     model = PredtronSequenceTagger().fit([[0.0], [1.0]], ["N", "V"], sid="one")
     with pytest.raises(ValueError, match="X holds dicts"):
         model.predict(sentences, sid=[0, 0])
-
-
-def test_update_norm_knows_what_tokens_share():
-    """A passive-aggressive step on equal tokens is as long as its target asks, which one by a sum over the tokens is not."""
-    X, y = np.ones((4, 2)), np.array([0, 1, 2, 0])
-    update = PassiveAggressive()
-    model = PredtronSequenceTagger(norm="l2", update=update, average=False, intercept_scaling=1.0)
-    model.partial_fit(X, y, classes=np.arange(K), sid="one")
-    reference = ChainReference(K, 2, update.alias, update.get_params(), cost=1 - np.eye(K), intercept=1.0)
-    reference.learn_one(X, y)
-    assert model.n_updates_ == 1
-    assert_allclose(model.coef_, reference.mean(False)[0], atol=1e-12)
-    assert_allclose(model.transitions_, reference.mean(False)[2], atol=1e-12)
-
-
-def test_step_of_the_theory():
-    X, y, sid = draw(5)
-    update = LossAugmented(eta="theory")
-    reference = ChainReference(K, X.shape[1], "predtron", update.get_params(), cost=1 - np.eye(K), intercept=1.5)
-    for i in dict.fromkeys(sid.tolist()):
-        reference.learn_one(X[sid == i], y[sid == i])
-    model = PredtronSequenceTagger(norm="l2", update=update, average=False, intercept_scaling=1.5)
-    model.partial_fit(X, y, classes=np.arange(K), sid=sid)
-    assert_allclose(model.last_coef_, reference.mean(False)[0], rtol=1e-9, atol=1e-12)
 
 
 def test_scores_of_a_token_do_not_depend_on_other_sequences():
