@@ -252,6 +252,75 @@ class Hours(Problem):
         return int((self.code @ t + [self.loss(hour, y) for hour in range(12)]).argmax())
 
 
+class Multiclass(Problem):
+    """The 0-1 loss on one-hot codes, written by hand."""
+
+    c_L = C_L = 1.0
+    D2 = 2.0
+
+    def __init__(self, k=2):
+        self.k = k
+
+    @property
+    def n_scores(self):
+        return self.k
+
+    def decode(self, t):
+        return int(t.argmax())
+
+    def loss(self, prediction, y):
+        return float(prediction != y)
+
+    def representation(self, prediction):
+        return np.eye(self.k)[prediction]
+
+    def augmented_decode(self, t, y):
+        return int((t + (np.arange(self.k) != y)).argmax())
+
+
+class EachEpoch:
+    """A callback that calls a function of the estimator after each epoch, which may return True to stop; it counts fits."""
+
+    runs_without_callbacks = True
+
+    def __init__(self, call):
+        self.call, self.n_fits = call, 0
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context, **given):
+        pass
+
+    def on_fit_task_end(self, estimator, context, **given):
+        if context.task_name == "epoch":
+            return bool(self.call(estimator))
+        self.n_fits += 1
+        return False
+
+
+def beside(task, *readers, at_least=0):
+    """Let readers read, each in a thread of its own and so many times, until a task has ended in another."""
+    done = threading.Event()
+
+    def run():
+        try:
+            task()
+        finally:
+            done.set()
+
+    def read(reader):
+        times = 0
+        while not done.is_set() or times < at_least:
+            reader()
+            times += 1
+
+    threads_of(run, *[lambda reader=reader: read(reader) for reader in readers])
+
+
 def weights_of(model):
     """Return the weights that predict, of shape (d, n), also those of features that a map makes."""
     return model._model.learner.read(lambda weights: weights.mean())[0]

@@ -313,7 +313,7 @@ def test_a_problem_in_python_chooses_too():
     assert_array_equal(model.coef_, fixed[FIXED.index(model.average_)].coef_)
 
 
-# ------------------------------------------------------------------------------------------------------------- short half lives
+# --------------------------------------------------------------------------------------- an average that forgets within a round
 
 PRIMAL_NORMS = ["l2", "scaled", PNorm(q=6.0), "group", "trace"]
 ASK = Reject(cost=0.3, label=-1)

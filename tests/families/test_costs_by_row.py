@@ -21,6 +21,7 @@ from sklearn_predtron.losses import Reject
 from sklearn_predtron.losses._row_costs import check_not_revealing, check_sets_not_revealing
 from sklearn_predtron.metrics import cost_scorer, savings_score
 from sklearn_predtron.mixing import ParameterMixing
+from tests.own_checks import frozen, is_same
 
 N = 60
 FAMILIES = {
@@ -146,12 +147,16 @@ REFUSED = {
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_wrong_costs_are_refused_by_pair_and_row(what):
-    costs, message = REFUSED[what]
     X, y, _ = drawn(["a", "b", "c"])
-    model = PredtronClassifier(random_state=0).fit(X, y)
-    for call in (lambda: model.predict(X, costs=costs), lambda: model.sample_loss(X, y, costs=costs)):
+    check_refused(PredtronClassifier(random_state=0).fit(X, y), X, y, *REFUSED[what])
+
+
+def check_refused(model, X, y, costs, message):
+    before = frozen(model)
+    for call in (model.predict, model.sample_loss, model.fit, model.partial_fit):
         with pytest.raises(ValueError, match=message):
-            call()
+            call(*((X,) if call == model.predict else (X, y)), costs=costs)
+        assert is_same(frozen(model), before)
 
 
 def test_without_probabilities_there_is_no_expectation():
@@ -333,7 +338,7 @@ def test_costs_known_before_the_label_do_not_warn(design, n):
         check_sets_not_revealing(costs[:, 1:, :], y[:, None])
 
 
-# --------------------------------------------------------------------------------------------------------- costs of sets by row
+# ---------------------------------------------------------------------------------------------------------- costs of label sets
 
 N_SETS, M = 240, 4
 
@@ -464,21 +469,11 @@ REFUSED_OF_SETS = {
 
 
 @pytest.mark.parametrize("what", REFUSED_OF_SETS)
-def test_wrong_costs_are_refused(fitted_sets, set_rows, what):
-    given, message = REFUSED_OF_SETS[what]
-    X, Y, _ = set_rows
-    model = pickle.loads(pickle.dumps(fitted_sets))
-    for call in (
-        model.predict,
-        lambda X, costs: model.fit(X, Y, costs=costs),
-        lambda X, costs: model.partial_fit(X, Y, costs=costs),
-    ):
-        with pytest.raises(ValueError, match=message):
-            call(X, costs=given)
-        assert_array_equal(model.coef_, fitted_sets.coef_)
+def test_wrong_costs_of_sets_are_refused(fitted_sets, set_rows, what):
+    check_refused(pickle.loads(pickle.dumps(fitted_sets)), *set_rows[:2], *REFUSED_OF_SETS[what])
 
 
-# ------------------------------------------------------------------------------------------------------------ learning by costs
+# --------------------------------------------------------------------------------- what rows weigh and which power folds choose
 
 N_LEARNED = 300
 CLASSIFIERS = [(PredtronBinaryClassifier, 2), (PredtronClassifier, 3), (PredtronOrdinalClassifier, 4)]
@@ -582,29 +577,6 @@ def test_few_rows_and_many_have_a_power_too(n):
     X, y, costs = drawn_ranks(2, n=n)
     model = PredtronBinaryClassifier(random_state=0, max_iter=2).fit(X, y, costs=costs)
     assert 0 < model.sample_loss(X, y, costs=costs).mean() < min(costs[y == c, c].sum() / n for c in (0, 1))
-
-
-REFUSED_IN_LEARNING = {
-    "shape": (np.ones((N_LEARNED, 2, 3)), r"costs has shape \(300, 2, 3\); accepted here is \(300, 2, 2\)"),
-    "rows": ({(1, 0): np.ones(N_LEARNED - 1)}, r"costs\[\(1, 0\)\] is an array of shape \(299,\)"),
-    "negative": ({(1, 0): -np.ones(N_LEARNED)}, r"costs has -1 for the pair \(1, 0\) in row 0"),
-    "nan": ({(0, 1): np.full(N_LEARNED, np.nan)}, r"costs has nan for the pair \(0, 1\) in row 0"),
-    "label": ({(2, 0): 1}, r"costs names the pair \(2, 0\)"),
-    "text": ("amount", "costs='amount' does not hold numbers"),
-}
-
-
-@pytest.mark.parametrize("what", REFUSED_IN_LEARNING)
-def test_wrong_costs_leave_the_model_as_it_was(what):
-    X, y, costs = drawn_ranks(2)
-    given, message = REFUSED_IN_LEARNING[what]
-    model = PredtronBinaryClassifier(random_state=0).fit(X, y, costs=costs)
-    before = model.coef_.copy(), model.t_
-    for verb in (model.fit, model.partial_fit):
-        with pytest.raises(ValueError, match=message):
-            verb(X, y, costs=given)
-        assert_array_equal(model.coef_, before[0])
-        assert model.t_ == before[1]
 
 
 @pytest.mark.parametrize("shuffle", [False, True])

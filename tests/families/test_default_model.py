@@ -23,7 +23,6 @@ from sklearn_predtron import (
     PredtronRanker,
 )
 from sklearn_predtron.families.training.maps import MapComparison
-from sklearn_predtron.families.training.runs import RowLosses
 from sklearn_predtron.features import Auto, FeatureMap, PiecewiseLinear
 from sklearn_predtron.inspection import CoefficientDisplay, EffectsDisplay
 from sklearn_predtron.norms import RKHS
@@ -172,17 +171,6 @@ def test_weights_are_frequencies():
     assert [0, 1] in weighted._layout().description.pairs.tolist()
 
 
-def test_a_gain_and_its_error_are_those_of_the_rows_of_both():
-    rows = np.arange(50)
-    one, other, weight = RNG.random(50), RNG.random(50), RNG.integers(1, 4, 50).astype(float)
-    losses = RowLosses(one[10:], weight[10:], rows[10:])
-    gain, error = losses.gain_over(RowLosses(other[:40][::-1], weight[:40][::-1], rows[:40][::-1]))
-    less = np.repeat((other - one)[10:40], weight[10:40].astype(int))
-    assert gain == pytest.approx(less.mean())
-    share = weight[10:40] / weight[10:40].sum()
-    assert error == pytest.approx(np.sqrt((share**2 * ((other - one)[10:40] - less.mean()) ** 2).sum()))
-
-
 def test_a_map_must_be_better_by_more_than_a_standard_error(monkeypatch):
     """On labels that are noise, maps that are ahead by chance are left: four fits in five keep the columns."""
     seen = []
@@ -195,7 +183,7 @@ def test_a_map_must_be_better_by_more_than_a_standard_error(monkeypatch):
     assert n_kept >= 16 and len(seen) >= 5
 
 
-# ---------------------------------------------------------------------------------------------------------------- default tools
+# ----------------------------------------------------------------------------------------------------- default maps among tools
 
 N = 240
 RANDOM = np.random.default_rng(0)

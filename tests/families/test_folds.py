@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from cases import needs_callbacks
+from cases import EachEpoch, needs_callbacks
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.base import clone
@@ -373,44 +373,16 @@ def test_strata_are_those_of_classes():
 # ------------------------------------------------------------------------------------------------------------------ callbacks
 
 
-class Watcher:
-    """Notes what it is shown; it may stop."""
-
-    runs_without_callbacks = True
-
-    def __init__(self, stop_after=None):
-        self.stop_after, self.seen, self.ended = stop_after, [], 0
-
-    def setup(self, estimator, context):
-        pass
-
-    def teardown(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context, **shown):
-        pass
-
-    def on_fit_task_end(self, estimator, context, **shown):
-        if context.task_name != "epoch":
-            self.ended += 1
-            return False
-        self.seen.append((estimator.n_iter_, estimator.t_, estimator.predict_proba(X)))
-        return estimator.n_iter_ == self.stop_after
-
-
-def watched(watcher, **parameters):
-    return PredtronClassifier(random_state=0, **parameters).set_callbacks(watcher).fit(X, Y)
-
-
 def test_callbacks_see_the_mean_after_each_epoch():
-    watcher = Watcher()
-    model = watched(watcher)
-    assert [epoch for epoch, _, _ in watcher.seen] == list(range(1, len(watcher.seen) + 1)) and watcher.ended == 1
-    assert len(watcher.seen) == max(model.held_out_loss_)
-    assert [t for _, t, _ in watcher.seen] == [4 * N * epoch for epoch, _, _ in watcher.seen]
+    seen = []
+    watcher = EachEpoch(lambda model: seen.append((model.n_iter_, model.t_, model.predict_proba(X))))
+    model = PredtronClassifier(random_state=0).set_callbacks(watcher).fit(X, Y)
+    assert [epoch for epoch, _, _ in seen] == list(range(1, len(seen) + 1)) and watcher.n_fits == 1
+    assert len(seen) == max(model.held_out_loss_)
+    assert [t for _, t, _ in seen] == [4 * N * epoch for epoch, _, _ in seen]
     for number in [1, 3]:
         alone = PredtronClassifier(random_state=0, max_iter=number, cv=5).fit(X, Y)
-        assert_array_equal(watcher.seen[number - 1][2], alone.predict_proba(X))
+        assert_array_equal(seen[number - 1][2], alone.predict_proba(X))
     assert_array_equal(model.coef_, PredtronClassifier(random_state=0).fit(X, Y).coef_)
 
 
@@ -419,11 +391,13 @@ def test_callbacks_see_the_mean_after_each_epoch():
 def test_callbacks_that_evaluate_each_epoch_change_no_bit(norm, made_of):
     rows = made_of(np.where(np.abs(X) < 0.5, 0, X))
     model, seen = (PredtronClassifier(norm=norm, random_state=0) for _ in range(2))
-    assert states(seen.set_callbacks(Watcher()).fit(rows, Y).set_callbacks()) == states(model.set_callbacks().fit(rows, Y))
+    assert states(
+        seen.set_callbacks(EachEpoch(lambda one: one.predict_proba(X).sum() < 0)).fit(rows, Y).set_callbacks()
+    ) == states(model.set_callbacks().fit(rows, Y))
 
 
 def test_a_callback_may_stop():
-    model = watched(Watcher(stop_after=5))
+    model = PredtronClassifier(random_state=0).set_callbacks(EachEpoch(lambda model: model.n_iter_ == 5)).fit(X, Y)
     best = min(model.held_out_loss_, key=model.held_out_loss_.get)
     assert list(model.held_out_loss_) == [3, 5] and model.n_iter_ == best and len(model.loss_curve_) == best
 

@@ -181,7 +181,7 @@ def test_shards_show_rows_that_weigh_much_as_late_as_others(how):
     assert mixed < 1.15 * alone
 
 
-# ---------------------------------------------------------------------------------------------------- held out rows do not leak
+# ----------------------------------------------------------------------------------------------------- no leak of held-out rows
 
 WITH_FOLDS = {name: kind for name, kind in FAMILIES.items() if "cv" in kind._get_param_names()} | {
     "sequences": PredtronSequenceTagger

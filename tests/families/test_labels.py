@@ -303,7 +303,7 @@ def test_a_missing_label_is_named(family, holder, missing):
         make().partial_fit(X, TEXTS, classes=["a", "b", missing], **more)
 
 
-# ---------------------------------------------------------------------------------------------------------------------- readers
+# ------------------------------------------------------------------------------------------------------------ readers of labels
 
 NUMBERS = np.arange(12) % 3
 POSITIVE = (X > 0).astype(int)

@@ -174,7 +174,7 @@ def test_margins_at_unit_norm():
     assert type(zero.learner.update).__name__ == "AdaptiveRule" and Adaptive.alias == "adaptive"
 
 
-# --------------------------------------------------------------------------------------------------------------------- training
+# ------------------------------------------------------------------------------------------------------------- calls that learn
 
 ROWS = np.random.default_rng(0).standard_normal((90, 4))
 LABELS = ROWS[:, :3].argmax(axis=1)

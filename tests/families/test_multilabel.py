@@ -11,17 +11,14 @@ from reference.learner import Reference
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import Perceptron
-from sklearn.metrics import f1_score, hamming_loss
-from sklearn.model_selection import GridSearchCV
+from sklearn.metrics import hamming_loss
 from sklearn.multioutput import MultiOutputClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronMultilabelClassifier
 from sklearn_predtron.losses import AtK, CountLoss, ErrorSetSize, FBeta, Hamming, PrecisionAtK, RecallAtK
 from sklearn_predtron.norms import L2
 from sklearn_predtron.representations import SignVector
-from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate
+from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PerceptronUpdate
 from tests.problems.test_label_sets import FORMULAS, NAMES, all_sets, counts_of, each_loss, enumerate_sets, margins_of, wavy
 from tests.theory.test_theorems import PROVEN, separable
 
@@ -375,25 +372,6 @@ def test_aliases_are_their_losses():
     assert state(plain) == state(given)
     function = [make(loss=loss, random_state=0).fit(X, y) for loss in (wavy, CountLoss(wavy))]
     assert state(function[0]) == state(function[1])
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-def test_search_in_a_pipeline():
-    X, y = make_data(n=120)
-    pipeline = make_pipeline(StandardScaler(), make("passive_aggressive", random_state=0, max_iter=2))
-    pipeline.set_params(predtronmultilabelclassifier__update=PassiveAggressive(C=1.0))
-    grid = {
-        "loss": ["hamming", "f1", FBeta(beta=2), "subset_zero_one", PrecisionAtK(k=2), wavy],
-        "representation": ["sign_vector", SignVector()],
-        "norm": ["auto", L2()],
-        "update__C": [0.01, 1.0],
-    }
-    grid = {f"predtronmultilabelclassifier__{key}": values for key, values in grid.items()}
-    for scoring in (None, "f1_samples"):
-        search = GridSearchCV(pipeline, grid, cv=2, error_score="raise", scoring=scoring).fit(X, y)
-        assert search.predict(X).shape == y.shape
-        assert len(np.unique(search.cv_results_["mean_test_score"])) > 4
-    assert search.score(X, y) == pytest.approx(f1_score(y, search.predict(X), average="samples", zero_division=0))
 
 
 def test_loss_that_is_learned_is_the_loss_that_falls():

@@ -309,7 +309,7 @@ def test_loss_and_predictions_are_of_one_problem():
     assert (model.sample_loss(X, y) >= 0).all()
 
 
-# ------------------------------------------------------------------------------------------------------------ sparse label sets
+# ------------------------------------------------------------------------------------------------------------------ sparse sets
 
 KINDS = [sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array, sparse.coo_array]
 

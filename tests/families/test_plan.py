@@ -121,7 +121,7 @@ def test_the_guide_has_the_plans():
     assert "\n".join(lines) in GUIDE.read_text(encoding="utf-8")
 
 
-# ----------------------------------------------------------------------------------------------------------------------- epochs
+# -------------------------------------------------------------------------------------------------- how many epochs a fit takes
 
 CLASSIFIERS = [PredtronBinaryClassifier, PredtronClassifier]
 

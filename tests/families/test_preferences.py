@@ -1,7 +1,6 @@
 """Label rankings by votes of pairs: against the reference and binary learners, decoding, streams, refusals, bounds."""
 
 import itertools
-import pickle
 
 import numpy as np
 import pytest
@@ -184,22 +183,6 @@ def test_a_single_label():
 
 
 # --------------------------------------------------------------------------------------------------------- streams and states
-
-
-@pytest.mark.parametrize("norm", ["l2", "scaled", "l1", "group", "trace", "rkhs"])
-def test_any_split_of_a_stream(norm):
-    """Also row by row on the fast path, from a pickle in midst, and with weights; kernels to the last bits."""
-    X, y = make_labels(m=4)
-    whole = preferences(norm=norm).partial_fit(X, y)
-    single, pickled = preferences(norm=norm), preferences(norm=norm).partial_fit(X[:11], y[:11])
-    for i in range(len(X)):
-        single.partial_fit(X[i : i + 1], y[i : i + 1])
-    pickled = pickle.loads(pickle.dumps(pickled)).partial_fit(X[11:], y[11:])
-    repeated = preferences(norm=norm).partial_fit(X, y, sample_weight=np.full(len(X), 3.0))
-    for model in (single, pickled, repeated):
-        np.testing.assert_allclose(model.decision_function(X), whole.decision_function(X), rtol=1e-12)
-        assert norm == "rkhs" or state(model) == state(whole)
-    assert (single.t_, single.n_updates_) == (whole.t_, whole.n_updates_)
 
 
 def test_damaged_states_are_refused():

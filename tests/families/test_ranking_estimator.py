@@ -135,17 +135,6 @@ def test_without_routing():
             call()
 
 
-def test_label_ranker_in_a_search():
-    X, y = make_labels()
-    pipeline = make_pipeline(StandardScaler(), label_ranker(max_iter=2))
-    grid = {"predtronlabelranker__update": ["adaptive", "mmp", "slam"], "predtronlabelranker__representation": ["log", "linear"]}
-    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(X, y)
-    assert search.best_score_ > 0.7
-    assert search.predict(X).shape == y.shape
-    weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
-    assert pipeline.fit(X, y, predtronlabelranker__sample_weight=weight).score(X, y, sample_weight=weight) > 0.7
-
-
 # ---------------------------------------------------------------------------------------------------------------- callbacks
 
 
@@ -284,9 +273,7 @@ def test_shapes_and_intercepts():
     np.testing.assert_allclose(labels.decision_function(X), X @ labels.coef_.T + labels.intercept_, atol=1e-12)
 
 
-# --------------------------------------------------------------------------------------------------------------- ranking errors
-
-# -------------------------------------------------------------------------------------------------------------- user functions
+# ----------------------------------------------------------------------------------------------------------- functions of users
 
 
 def falling_below_six(j):
@@ -388,7 +375,7 @@ def test_a_step_without_a_theorem_is_refused_for_single_documents_too(update):
         )
 
 
-# --------------------------------------------------------------------------------------------------------------- ranking safety
+# ------------------------------------------------------------------------------------ failures, lists of any length, subclasses
 
 
 def documents(n, p=3, seed=0):

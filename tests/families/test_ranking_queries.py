@@ -324,7 +324,7 @@ def test_documents_of_weight_zero_are_absent_to_the_last_bit():
         assert state(model) == state(other)
 
 
-# ------------------------------------------------------------------------------------------------------------------ ranking ids
+# --------------------------------------------------------------------------------------- ids that get lost, and a column of ids
 
 X, Y, QID = make_ranking_queries(60, 8, 6, random_state=0)
 FRAMES = {

@@ -44,7 +44,7 @@ from tests.families.test_multilabel import make_data as make_sets
 from tests.own_checks import is_same
 from tests.own_checks.comparisons import assert_fails
 from tests.own_checks.comparisons import frozen as own_frozen
-from tests.own_checks.data import ClassData, bad_calls
+from tests.own_checks.data import ClassData, SequenceData, bad_calls
 from tests.own_checks.data import make_data as own_data
 
 X, Y = make_data()
@@ -485,11 +485,11 @@ def test_measures_refuse_rows_labels_ids_and_weights(estimator):
             or "does not" in bad.what
         ):
             continue
-        for measure in ("sample_loss", "margin", *(() if isinstance(data, ClassData) else ("score",))):
+        for measure in ("sample_loss", "margin", *(() if isinstance(data, (ClassData, SequenceData)) else ("score",))):
             if hasattr(model, measure):
                 says = LENGTHS if bad.what.startswith("y too") else bad.says
                 assert_fails(f"{measure}: {bad.what}", says, getattr(model, measure), bad.X, bad.y, **bad.more)
     for weight in weights:
         given = {"sample_weight": weight, **data.id_kwargs()}
-        assert_fails("score: weights", "sample_weight|[Ww]eight", model.score, data.X, data.y, **given)
+        assert_fails("score: weights", "sample_weight|[Ww]eight|inconsistent numbers", model.score, data.X, data.y, **given)
     assert is_same(own_frozen(model), before)

@@ -279,47 +279,7 @@ def test_a_subclass_that_saves_its_attributes_is_saved_in_mid_stream(copied):
     assert_array_equal(other.partial_fit(X, y).coef_, copy.deepcopy(model).partial_fit(X, y).coef_)
 
 
-def test_labels_that_lack_something_are_damaged():
-    X, y, _ = data("multiclass")
-    state = PredtronClassifier().fit(X, y).__getstate__()
-    packed = state["_model"]
-    parts = [{**part, "state": []} if part["kind"] == "Classes" else part for part in packed["parts"]]
-    assert parts != packed["parts"]
-    with pytest.raises(ValueError, match=r"saved model is damaged: .*classes"):
-        PredtronClassifier().__setstate__({**state, "_model": {**packed, "parts": parts}})
-
-
-@pytest.mark.parametrize("classes", [np.arange(5), np.arange(1), np.arange(4).reshape(2, 2), [0, 1], None])
-def test_two_classes_that_are_not_two_are_damaged(classes):
-    """Compiled code reads their numbers as zeros and ones."""
-    X, y, more = data("bipartite")
-    for model, name in [
-        (PredtronBipartiteClassifier().fit(X, y, **more), "classes"),
-        (PredtronBinaryClassifier().fit(X, y), "classes"),
-        (PredtronMultilabelClassifier().fit(X, y), "two"),
-    ]:
-        state = model.__getstate__()
-        packed = state["_model"]
-        parts = copy.deepcopy(packed["parts"])
-        (codec,) = (part for part in parts if part["kind"] in ("TwoClasses", "Sets"))
-        codec["state"] = [[field, classes if field == name else value] for field, value in codec["state"]]
-        if classes is not None or name == "classes":  # without two classes sets are of several labels
-            with pytest.raises(ValueError, match=r"saved model is damaged: .*where 2 classes are expected there is"):
-                type(model)().__setstate__({**state, "_model": {**packed, "parts": parts}})
-
-
-def test_a_problem_of_a_base_class_is_damaged():
-    """It has no scores, by whose number other parts divide."""
-    X, y, _ = data("binary")
-    state = PredtronBinaryClassifier().fit(X, y).__getstate__()
-    packed = state["_model"]
-    parts = [{**part, "kind": "Problem"} if part["kind"] == "SignProblem" else part for part in packed["parts"]]
-    assert parts != packed["parts"]
-    with pytest.raises(ValueError, match="saved model is damaged: it has a Problem of no scores"):
-        PredtronBinaryClassifier().__setstate__({**state, "_model": {**packed, "parts": parts}})
-
-
-# ------------------------------------------------------------------------------------------------------------ accepted is saved
+# -------------------------------------------------------------------------------------------- values at the ends of their range
 
 NUMBERS = [0, 1, 2, -1, 7, 40, 2**31, 2**62, 0.0, -0.0, 0.1, 0.5, 1.0, 3.5, 5e-324, 1e-300, 1e-100, 1e-9, 1e9, 1e100, 1e300]
 NUMBERS += [1.7e308, -1e-300, np.float32(0.25), np.longdouble(2), Fraction(1, 3), Decimal("0.2"), np.nextafter(1, 0)]
@@ -424,7 +384,7 @@ def test_what_fit_accepts_is_saved(family, tmp_path, n_draws):
     assert accepted > 2
 
 
-# ------------------------------------------------------------------------------------------------------------------------- thin
+# --------------------------------------------------------------------------------------------------- arrays without their zeros
 
 N = LEAST_COMPRESSED + 5
 
@@ -511,3 +471,38 @@ def found(value):
     if isinstance(value, (list, tuple)):
         for item in value:
             yield from found(item)
+
+
+# --------------------------------------------------------------------------------------------------- parts that cannot be
+
+
+def check_damaged(model, kinds, change, message):
+    """A saved model is refused if the parts of some kinds are changed."""
+    state = copy.deepcopy(model.__getstate__())
+    parts = [{**part, **change(part)} if part["kind"] in kinds else part for part in state["_model"]["parts"]]
+    assert sum(part["kind"] in kinds for part in state["_model"]["parts"]) == 1
+    with pytest.raises(ValueError, match=f"saved model is damaged: .*{message}"):
+        type(model)().__setstate__({**state, "_model": {**state["_model"], "parts": parts}})
+
+
+def with_field(name, value):
+    return lambda part: {"state": [[field, value if field == name else content] for field, content in part["state"]]}
+
+
+def test_parts_that_lack_something_or_are_of_a_base_class():
+    """A problem of a base class has no scores, by whose number other parts divide."""
+    X, y, _ = data("binary")
+    model = PredtronBinaryClassifier().fit(X, y)
+    check_damaged(model, ["TwoClasses"], lambda part: {"state": []}, "classes")
+    check_damaged(model, ["SignProblem"], lambda part: {"kind": "Problem"}, "it has a Problem of no scores")
+
+
+@pytest.mark.parametrize("classes", [np.arange(5), np.arange(1), np.arange(4).reshape(2, 2), [0, 1], None])
+def test_two_classes_that_are_not_two_are_damaged(classes):
+    """Compiled code reads their numbers as zeros and ones."""
+    X, y, more = data("bipartite")
+    models = [(PredtronBipartiteClassifier().fit(X, y, **more), "classes"), (PredtronBinaryClassifier().fit(X, y), "classes")]
+    if classes is not None:  # without two classes sets are of several labels
+        models.append((PredtronMultilabelClassifier().fit(X, y), "two"))
+    for model, name in models:
+        check_damaged(model, ["TwoClasses", "Sets"], with_field(name, classes), "where 2 classes are expected there is")

@@ -7,7 +7,7 @@ import joblib
 import numpy as np
 import pytest
 import sklearn
-from cases import Hours, make_data, needs_callbacks
+from cases import EachEpoch, Hours, make_data, needs_callbacks
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -15,16 +15,25 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_predtron import Patience, Predtron, PredtronBinaryClassifier, PredtronClassifier
-from sklearn_predtron.losses import Reject
+from sklearn_predtron import (
+    Patience,
+    Predtron,
+    PredtronBinaryClassifier,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+)
+from sklearn_predtron.losses import FBeta, PrecisionAtK, Reject
 from sklearn_predtron.norms import L2
-from sklearn_predtron.representations import Code
+from sklearn_predtron.representations import Code, SharedThermometer, SignVector
 from sklearn_predtron.updates import (
     Adaptive,
     LossAugmented,
     LossDriven,
     PassiveAggressive,
 )
+from tests.problems.test_label_sets import wavy
 
 # ------------------------------------------------------------------------------------------------------------------ pandas
 
@@ -71,30 +80,54 @@ def test_frames_as_streams(frame):
 # ------------------------------------------------------------------------------------------- parameters, search, pipelines
 
 
-def test_search_over_parts():
-    X, y = make_data(n=60)
-    grid = {
+GRIDS = {
+    "classes": {
         "update": [PassiveAggressive(), PassiveAggressive(variant="pa2")],
         "update__C": [0.01, 1.0],
         "representation": ["onehot", "simplex", Code([[1, 0, 0], [0, 1, 0], [0, 0, 1]])],
         "norm": ["l2", L2()],
         "average": ["linear", "uniform", 10.0, False],
-    }
-    search = GridSearchCV(PredtronClassifier(max_iter=1, cv=0, random_state=0), grid, cv=2).fit(X, y)
-    assert len(search.cv_results_["params"]) == 2 * 2 * 3 * 2 * 4
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    assert len(set(search.cv_results_["mean_test_score"])) > 3
-    assert search.best_estimator_.update.C in (0.01, 1.0)
-    assert search.score(X, y) > 0.5
+    },
+    "updates": {"update": ["adaptive", "predtron", LossAugmented(eta="theory"), LossDriven(), Adaptive(kappa=0.3)]},
+    "ranks": {
+        "representation": ["thermometer", "shared", SharedThermometer(), "onehot", "simplex"],
+        "norm": ["l2", L2()],
+        "update__C": [1e-3, 1.0],
+        "loss": ["absolute", "squared", "zero_one"],
+    },
+    "sets": {
+        "loss": ["hamming", "f1", FBeta(beta=2), "subset_zero_one", PrecisionAtK(k=2), wavy],
+        "representation": ["sign_vector", SignVector()],
+        "norm": ["auto", L2()],
+        "update__C": [0.01, 1.0],
+    },
+    "lists": {"update": ["adaptive", "mmp", "slam"], "representation": ["log", "linear"]},
+}
 
 
-def test_search_over_updates_and_their_aliases():
+@pytest.mark.parametrize("scoring", [None, "f1_samples"])
+@pytest.mark.parametrize("name", GRIDS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_searches_over_all_parts_in_a_pipeline(name, scoring):
     X, y = make_data(n=60)
-    updates = ["adaptive", "predtron", LossAugmented(eta="theory"), LossDriven(), Adaptive(kappa=0.3)]
-    search = GridSearchCV(
-        make_pipeline(StandardScaler(), PredtronClassifier(random_state=0)), {"predtronclassifier__update": updates}
-    )
-    assert np.isfinite(search.fit(X, y).cv_results_["mean_test_score"]).all()
+    how = {"cv": 0, "max_iter": 2, "random_state": 0, "update": PassiveAggressive(C=1.0)}
+    model = {
+        "ranks": PredtronOrdinalClassifier(**how),
+        "sets": PredtronMultilabelClassifier(**how, decision="learned"),
+        "lists": PredtronLabelRanker(**how),
+    }.get(name, PredtronClassifier(**how))
+    y = y if name not in ("sets", "lists") else np.digitize(X[:, :4], [0.3] if name == "sets" else [-0.5, 0.5])
+    pipeline = make_pipeline(StandardScaler(), model)
+    grid = {f"{pipeline.steps[-1][0]}__{key}": values for key, values in GRIDS[name].items()}
+    scoring = scoring if name == "sets" else None
+    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise", scoring=scoring).fit(X, y)
+    scores = search.cv_results_["mean_test_score"]
+    assert len(scores) == np.prod([len(values) for values in grid.values()]) and np.isfinite(scores).all()
+    assert len(np.unique(np.round(scores, 12))) > (1 if name == "updates" else 3)
+    assert search.best_params_.keys() == grid.keys() and search.predict(X).shape == y.shape
+    if scoring is None:
+        assert search.score(X, y) == search.best_estimator_.score(X, y) > 0.5
+    assert model.update.C == 1.0
 
 
 def test_parameters_inside_an_alias():
@@ -280,44 +313,20 @@ def test_metadata_routing():
 # --------------------------------------------------------------------------------------------------------------- callbacks
 
 
-class Watcher:
-    """Counts epochs; stops or fails at one."""
-
-    def __init__(self, stop_at=None, fail_at=None):
-        self.stop_at = stop_at
-        self.fail_at = fail_at
-        self.seen = []
-
-    def setup(self, estimator, context):
-        pass
-
-    def teardown(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context, **data):
-        pass
-
-    def on_fit_task_end(self, estimator, context, **data):
-        if context.task_name == "epoch":
-            self.seen.append((estimator.n_iter_, len(estimator.loss_curve_)))
-            if len(self.seen) == self.fail_at:
-                raise RuntimeError("enough")
-        return context.task_name == "epoch" and len(self.seen) == self.stop_at
-
-
 @needs_callbacks
 def test_callbacks_see_every_epoch():
     X, y = make_data(noise=3.0)
-    watcher = Watcher()
+    seen = []
+    watcher = EachEpoch(lambda model: seen.append((model.n_iter_, len(model.loss_curve_))))
     model = PredtronClassifier(random_state=0, cv=0).set_callbacks(watcher).fit(X, y)
-    assert watcher.seen == [(i, i) for i in range(1, 11)]
+    assert seen == [(i, i) for i in range(1, 11)]
     np.testing.assert_array_equal(model.coef_, PredtronClassifier(random_state=0, cv=0).fit(X, y).coef_)
 
 
 @needs_callbacks
 def test_a_callback_may_stop_the_fit():
     X, y = make_data(noise=3.0)
-    model = PredtronClassifier(random_state=0).set_callbacks(Watcher(stop_at=3)).fit(X, y)
+    model = PredtronClassifier(random_state=0).set_callbacks(EachEpoch(lambda model: model.n_iter_ == 3)).fit(X, y)
     short = PredtronClassifier(random_state=0, max_iter=3).fit(X, y)
     assert model.n_iter_ == len(model.loss_curve_) == 3
     np.testing.assert_array_equal(model.coef_, short.coef_)
@@ -327,9 +336,13 @@ def test_a_callback_may_stop_the_fit():
 def test_a_callback_that_fails_leaves_a_usable_model():
     X, y = make_data(noise=3.0)
     model = PredtronClassifier(random_state=0).fit(X + 1, 2 - y)
-    model.set_callbacks(Watcher(fail_at=2))
+
+    def fail(model):
+        if model.n_iter_ == 2:
+            raise RuntimeError("enough")
+
     with pytest.raises(RuntimeError, match="enough"):
-        model.fit(X, y)
+        model.set_callbacks(EachEpoch(fail)).fit(X, y)
     short = PredtronClassifier(random_state=0, max_iter=2).fit(X, y)
     np.testing.assert_array_equal(model.coef_, short.coef_)
     for learner in [model, short]:
@@ -337,7 +350,7 @@ def test_a_callback_that_fails_leaves_a_usable_model():
             learner.partial_fit(X[i : i + 1], y[i : i + 1])
     np.testing.assert_array_equal(model.coef_, short.coef_)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), short.predict(X))
-    assert model.set_callbacks(Watcher()).fit(X, y).n_iter_ == 10
+    assert model.set_callbacks().fit(X, y).n_iter_ == 10
 
 
 @needs_callbacks

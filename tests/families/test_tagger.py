@@ -465,7 +465,7 @@ def test_margin_where_no_other_sequence_is_allowed():
     assert model.margin(X, [0, 1, 0] * 2, sid=[0, 0, 0, 1, 1, 1]) == -np.inf  # no sequence of three is allowed
 
 
-# --------------------------------------------------------------------------------------------------------------- widened tagger
+# ------------------------------------------------------------------------------------------------------- labels that come later
 
 
 def data(n=60, labels=3, seed=0):
@@ -563,7 +563,7 @@ def test_what_else_there_is():
     assert one.partial_fit(wide[:4], ["z", "z", "b", "z"]).predict(wide[:4], sid="one").shape == (4,)
 
 
-# --------------------------------------------------------------------------------------------------------------- long sequences
+# --------------------------------------------------------------------------------------------- long sequences, trained in parts
 
 N = 3600
 LONG = f"1 of {{}} sequences have more than 250 tokens, the longest {N:,}; they are trained in parts of about 50 tokens"

@@ -586,7 +586,7 @@ def test_a_matrix_that_declares_all_labels_takes_new_classes():
         grown[0].widen(classes=["d"])
 
 
-# ------------------------------------------------------------------------------------------------------------ rows before widen
+# -------------------------------------------------------------------------------------------------------- rows of the old width
 
 OLD, NEW, N_NARROW = 4, 7, 60
 X = np.random.default_rng(0).standard_normal((N_NARROW, NEW))
