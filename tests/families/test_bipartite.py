@@ -398,21 +398,6 @@ def test_the_margin_is_that_of_the_worst_batch():
     assert make(loss="auc").fit(X, y, groups=groups).margin(X, y, groups=groups) < np.inf
 
 
-def test_no_bound_where_no_theorem_holds():
-    X, y, _groups = rows(60)
-    fixed = {"norm": "l2", "intercept_scaling": 1.0, "update": "perceptron"}
-    with pytest.raises(ValueError, match=r"No loss bound is proven for representations that weigh the classes \(balance > 0\)"):
-        make(**fixed).partial_fit(X, y, [0, 1]).loss_bound(1.0, 1.0)
-    with pytest.raises(ValueError, match="No loss bound is proven for losses at k"):
-        make(loss="break_even", **fixed).partial_fit(X, y, [0, 1]).loss_bound(1.0, 1.0)
-    with pytest.raises(ValueError, match="a loss of batches does not state"):
-        make(norm="l2", balance=0, intercept_scaling=1.0, update="adaptive").partial_fit(X, y, [0, 1]).loss_bound(1.0, 1.0)
-    with pytest.raises(ValueError, match="intercept_scaling='auto'"):
-        make(norm="l2", balance=0, update="perceptron").partial_fit(X, y, [0, 1]).loss_bound(1.0, 1.0)
-    with pytest.raises(ValueError, match="No bound against given weights is known for batches"):
-        make(balance=0, **fixed).partial_fit(X, y, [0, 1]).loss_bound(comparator=np.ones((1, 6)), X=X, y=y)
-
-
 # ------------------------------------------------------------------------------------------------------- scikit-learn
 
 

@@ -14,11 +14,11 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 from sklearn_predtron import Patience, PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
 from sklearn_predtron import PredtronBipartiteClassifier as Bipartite
+from sklearn_predtron import PredtronMultilabelClassifier as Multilabel
 from sklearn_predtron.losses import CostMatrix, ZeroOne
 from sklearn_predtron.representations import Code, Simplex
 from sklearn_predtron.updates import (
     PerceptronUpdate,
-    Subgradient,
 )
 
 KINDS = [PredtronBinaryClassifier, PredtronClassifier]
@@ -100,6 +100,13 @@ def test_a_label_that_is_a_scalar_array():
         (PredtronClassifier, np.array([1, "a", None] * 30, dtype=object), "contains NaN"),
         *((kind, np.arange(90) % 3, "Only binary classification is supported") for kind in (PredtronBinaryClassifier, Bipartite)),
         (Bipartite, np.zeros(90), "greater than one; got 1 class"),
+        *(
+            (Multilabel, labels, "Only binary classification is supported.* 3 class")
+            for labels in (np.arange(90) % 3, ["a", "b", "c"] * 30)
+        ),
+        (Multilabel, np.zeros(90), "Only binary classification is supported.* a single class"),
+        (Multilabel, np.arange(90) / 7, "Unknown label type: continuous"),
+        (Multilabel, np.where(np.arange(90) % 3, np.nan, 0), "NaN"),
     ],
 )
 def test_labels_that_are_not_classes(kind, labels, message):
@@ -108,6 +115,9 @@ def test_labels_that_are_not_classes(kind, labels, message):
         kind().fit(X, labels)
     with pytest.raises(ValueError, match="classes must be passed on the first call to partial_fit"):
         kind().partial_fit(X, labels)
+    if kind is Multilabel:
+        with pytest.raises(ValueError, match="Only binary classification is supported"):
+            kind().partial_fit(X, labels, classes=[0, 1, 2])
 
 
 def test_classes_of_later_calls():
@@ -451,10 +461,6 @@ def test_margin_and_loss_bound():
     assert model.margin(X, y) == pytest.approx(margin) and margin > 0
     bound = model.loss_bound(margin, radius=np.linalg.norm(X, axis=1).max())
     assert model.cumulative_loss_ <= bound
-    with pytest.raises(ValueError, match=r"radius=None is known only after an update with eta='theory'"):
-        model.loss_bound(1)
-    with pytest.raises(ValueError, match="No loss bound is proven for update=Subgradient"):
-        PredtronClassifier(update=Subgradient(), **how, cv=0).fit(X, y).loss_bound(1, radius=1)
 
 
 def test_steps_that_overflow():

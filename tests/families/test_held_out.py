@@ -120,15 +120,6 @@ def test_what_ends_a_fold(monkeypatch, error, fold):
     np.testing.assert_array_equal(fitted.predict(X), predicted)
 
 
-def test_rows_that_are_refused_are_named_before_any_fold():
-    X, y = make_data(3, n=90)
-    X[40, 1] = np.nan
-    model = PredtronClassifier(reject=ASK)
-    with pytest.raises(ValueError, match="Input X contains NaN"):
-        model.fit(X, y)
-    assert not hasattr(model, "classes_")
-
-
 @needs_callbacks
 def test_callbacks_see_nothing_of_the_folds():
     X, y = make_data(3, n=90, noise=2.0)

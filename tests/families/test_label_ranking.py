@@ -10,9 +10,15 @@ from ranking_cases import label_ranker, make_data, make_labels, plain, ranker, r
 from reference.ranking import diameter2
 from scipy import sparse
 
+from sklearn_predtron import PredtronMultilabelClassifier
 from sklearn_predtron.losses import NDCG
-from sklearn_predtron.updates import LossAugmented, LossDriven, MaxPair, Slam
+from sklearn_predtron.updates import LossAugmented, LossDriven, MaxPair
 from tests.families.test_ranking import REPRESENTATIONS
+
+
+def multilabel_classifier():
+    return PredtronMultilabelClassifier(random_state=0)
+
 
 # ------------------------------------------------------------------------------------------------------ relevances in every form
 
@@ -81,23 +87,25 @@ def test_labels_of_every_form(form):
     assert state(short) == state(long) == whole
 
 
-def test_names_of_the_labels():
-    X, y = make_labels()
+@pytest.mark.parametrize("make", [label_ranker, multilabel_classifier])
+def test_names_of_the_labels(make):
+    X, y = make_labels(grades=(0, 1))
     names = ["sun", "rain", "wind", "snow", "fog"]
     frame = pd.DataFrame(y, columns=names)
-    model = label_ranker().fit(X, frame)
+    model = make().fit(X, frame)
     np.testing.assert_array_equal(model.label_names_, names)
     for labels in (y, pd.DataFrame(y)):
-        assert not hasattr(label_ranker().fit(X, frame).fit(X, labels), "label_names_")
+        assert not hasattr(make().fit(X, frame).fit(X, labels), "label_names_")
     turned = frame[names[::-1]]
-    refuses(model, lambda: model.partial_fit(X, turned), r"y has the columns \['fog', .*\], and learning began with \['sun'")
-    refuses(model, lambda: model.score(X, turned), "y has the columns")
-    refuses(model, lambda: model.margin(X, turned), "y has the columns")
-    refuses(model, lambda: model.partial_fit(X[:1], turned[:1]), "y has the columns")
-    assert state(label_ranker().partial_fit(X, frame).partial_fit(X[:1], frame[:1])) == state(
-        label_ranker().partial_fit(X, y).partial_fit(X[:1], y[:1])
-    )
-    assert state(model.partial_fit(X, frame)) == state(label_ranker().fit(X, y).partial_fit(X, y))
+    for call, n in ((model.partial_fit, None), (model.score, None), (model.margin, None), (model.partial_fit, 1)):
+        refuses(
+            model,
+            lambda call=call, n=n: call(X[:n], turned[:n]),
+            r"y has the columns \['fog', .*\], and learning began with \['sun'",
+        )
+    one = make().partial_fit(X, frame).partial_fit(X[:1], frame[:1])
+    assert state(one) == state(make().partial_fit(X, y).partial_fit(X[:1], y[:1]))
+    assert state(model.partial_fit(X, frame)) == state(make().fit(X, y).partial_fit(X, y))
 
 
 def test_two_labels_of_one_name_are_refused_by_name():
@@ -188,27 +196,6 @@ def test_bounds(update, bound):
     X, y = make_labels()
     labels = label_ranker(norm="l2", update=update, intercept_scaling=2.0).fit(X, y)
     assert labels.loss_bound(0.5, 1.5) == pytest.approx(bound(1.5, 0.5, of_labels, 2), rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"update": Slam(eta="invsqrt")}, "No loss bound is proven for update="),
-        ({"update": Slam(eta=1e6)}, r"for the step eta=1e\+06 unless eta < 2 c_L / \(D R\)\^2"),
-        ({"update": "listnet"}, "No loss bound is proven for update="),
-        ({"update": "subgradient"}, "No loss bound is proven for update="),
-        ({"update": "adaptive"}, "loss_bound needs c_L and C_L"),
-        ({"update": "passive_aggressive"}, "loss_bound needs c_L and C_L"),
-        ({"update": "max_pair", "loss": "kendall_tau"}, None),
-        ({"update": "loss_driven", "loss": "kendall_tau"}, "No loss bound is proven for"),
-    ],
-    ids=plain,
-)
-def test_bounds_that_are_not_proven(settings, message):
-    X, y, qid = make_data()
-    model = ranker(norm="l2", **settings).fit(X, y, qid)
-    if message is not None:
-        refuses(model, lambda: model.loss_bound(0.1, 1.0), message)
 
 
 def test_arguments_of_a_bound():

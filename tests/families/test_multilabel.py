@@ -15,10 +15,10 @@ from sklearn.metrics import hamming_loss
 from sklearn.multioutput import MultiOutputClassifier
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronMultilabelClassifier
-from sklearn_predtron.losses import AtK, CountLoss, ErrorSetSize, FBeta, Hamming, PrecisionAtK, RecallAtK
+from sklearn_predtron.losses import AtK, CountLoss, ErrorSetSize, FBeta, Hamming, PrecisionAtK
 from sklearn_predtron.norms import L2
 from sklearn_predtron.representations import SignVector
-from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PerceptronUpdate
+from sklearn_predtron.updates import Adaptive, LossAugmented, PerceptronUpdate
 from tests.problems.test_label_sets import FORMULAS, NAMES, all_sets, counts_of, each_loss, enumerate_sets, margins_of, wavy
 from tests.theory.test_theorems import PROVEN, separable
 
@@ -216,23 +216,6 @@ def test_no_bound_for_a_function_without_constants():
     assert model.loss_bound(0.5, 1.0) == 4 / (0.25 * 0.25)
 
 
-@pytest.mark.parametrize("update", [LossAugmented(eta="theory"), LossDriven(eta="theory")], ids=name)
-def test_theory_needs_the_constants_of_a_function(update):
-    X, y = make_data()
-    with pytest.raises(ValueError, match=r"needs c_L and C_L, .*which CountLoss\(<function wavy"):
-        make(update, CountLoss(wavy)).fit(X, y)
-
-
-@pytest.mark.parametrize("loss", [PrecisionAtK(k=1), RecallAtK(k=2)], ids=name)
-def test_no_bound_where_sigma_y_depends_on_the_scores(loss):
-    model = make(loss=loss, fit_intercept=False).partial_fit([[1.0]], [[0, 1]])
-    with pytest.raises(ValueError, match="No loss bound is proven for losses at k"):
-        model.loss_bound(1.0, 1.0)
-    for update in (LossAugmented(eta="theory"), LossDriven(eta="theory")):
-        with pytest.raises(ValueError, match=r"\(eta='theory'\) has no theorem for losses at k"):
-            make(update, loss).fit([[1.0]], [[0, 1]])
-
-
 @pytest.mark.parametrize("beta", [0.3, 1.1, 1.7, 3.0])
 def test_right_predictions_cost_nothing(beta):
     """To the last bit, or updates on mistakes would never end."""
@@ -253,12 +236,6 @@ def test_margins_in_threads():
         twin = copy.deepcopy(model)
         calls = (joblib.delayed(twin.margin)(X[i : i + 40], y[i : i + 40]) for i in range(0, 400, 40))
         assert joblib.Parallel(n_jobs=8, backend="threading")(calls) == expected
-
-
-def test_loss_bound_needs_the_constants_of_a_function():
-    model = make(loss=CountLoss(wavy), fit_intercept=False).partial_fit([[1.0]], [[0, 1]])
-    with pytest.raises(ValueError, match=r"needs c_L and C_L, .*which CountLoss\(<function wavy"):
-        model.loss_bound(1.0, 1.0)
 
 
 # ------------------------------------------------------------------------------------------------------------------ peers

@@ -104,29 +104,6 @@ def test_broken_sparse_indicators(part, value):
             refuses(model, lambda call=call: call(np.eye(4), y), f"y is not a valid CSR matrix: its {part}")
 
 
-def test_names_of_the_labels_in_another_order():
-    X, y = make_data()
-    frame = pd.DataFrame(y, columns=["sun", "rain", "wind", "snow"])
-    model = make().fit(X, frame)
-    turned = frame[["rain", "sun", "wind", "snow"]]
-    refuses(
-        model, lambda: model.partial_fit(X, turned), r"y has the columns \['rain', 'sun', .*\], and learning began with \['sun'"
-    )
-    with pytest.raises(ValueError, match="y has the columns"):
-        model.score(X, turned)
-
-
-def test_names_of_the_labels():
-    X, y = make_data()
-    model = make().fit(X, pd.DataFrame(y, columns=["sun", "rain", "wind", "snow"]))
-    np.testing.assert_array_equal(model.label_names_, ["sun", "rain", "wind", "snow"])
-    np.testing.assert_array_equal(model.classes_, np.arange(4))
-    for labels in (y, pd.DataFrame(y)):
-        assert not hasattr(model.fit(X, labels), "label_names_")
-    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
-    assert state(make(random_state=0).fit(frame, y)) == state(make(random_state=0).fit(X, y))
-
-
 @pytest.mark.parametrize("labels", [["no", "yes"], [3, 7], [-1.0, 1.0], [False, True], [0, 1]], ids=repr)
 def test_one_label_with_two_values(labels):
     X, codes = make_data()
@@ -244,25 +221,6 @@ def test_classes_of_one_column():
     refuses(make(), lambda: make().partial_fit(X, y[:, 0], classes=[0]), r"and classes holds 1 class\(es\)")
 
 
-@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        (np.arange(60) % 3, "Only binary classification is supported.* 3 class"),
-        (np.array(list("abcdef"))[np.arange(60) % 6], "Only binary classification is supported.* 6 class"),
-        (np.zeros(60), r"Only binary classification is supported.* a single class"),
-        (np.arange(60) / 7, "Unknown label type: continuous"),
-        (np.where(Y[:, 0] > 0, np.nan, 0), "NaN"),
-    ],
-)
-def test_one_label_that_is_not_binary(labels, message):
-    X, _ = make_data()
-    model = make()
-    refuses(model, lambda: model.fit(X, labels), message)
-    refuses(model, lambda: model.partial_fit(X, labels), "classes must be passed on the first call to partial_fit")
-    refuses(model, lambda: model.partial_fit(X, labels, classes=[0, 1, 2]), "Only binary classification is supported")
-
-
 BAD = [
     (negative, ValueError, r"loss must be finite and not negative; at \(a, b, c, d\) = .* it is -"),
     (not_a_number, ValueError, r"loss must be finite and not negative; at \(a, b, c, d\) = .* it is nan"),
@@ -366,18 +324,6 @@ def test_measures_are_those_of_dense_labels(loss):
     streams = [[(X[i : i + 20], labels[i : i + 20]) for i in range(0, len(X), 20)] for labels in (sets, Y)]
     found = [progressive_val_score(PredtronMultilabelClassifier(loss=loss), stream) for stream in streams]
     assert found[0] == pytest.approx(found[1])
-
-
-def test_labels_that_are_not_of_the_model_are_refused():
-    X, Y = data()
-    model = PredtronMultilabelClassifier(random_state=0).fit(X, sparse.csr_matrix(Y))
-    for measure in (model.score, model.sample_loss):
-        with pytest.raises(ValueError, match="X has 200 rows and y has 199"):
-            measure(X, sparse.csr_matrix(Y[1:]))
-        with pytest.raises(ValueError, match="learning began with 6 label"):
-            measure(X, sparse.csr_matrix(Y[:, 1:]))
-        with pytest.raises(ValueError, match="y must hold zeros and ones"):
-            measure(X, sparse.csr_matrix(2 * Y))
 
 
 def test_no_dense_matrix_is_made():

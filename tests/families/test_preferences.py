@@ -242,15 +242,9 @@ def test_documents_are_not_compared_by_votes():
         preferences(representation="pairwise2").fit(np.eye(3), np.eye(3))
 
 
-def test_weights_of_labels_are_none_of_pairs():
-    """Three labels have as many scores as pairs."""
+def test_labels_have_no_pairs():
     X, y = make_labels(m=3)
     labels = PredtronLabelRanker(loss="kendall_tau").partial_fit(X, y)
-    message = "representation='pairwise' has 3 scores of pairs and the weights so far have 3 scores; call fit"
-    labels.set_params(representation="pairwise")
-    refuses(labels, lambda: labels.partial_fit(X, y), message)
-    pairs = preferences().partial_fit(X, y).set_params(representation="log")
-    refuses(pairs, lambda: pairs.partial_fit(X, y), "'log' has 3 scores and the weights so far have 3 scores of pairs; call fit")
     with pytest.raises(AttributeError, match="pairs_ is of representation='pairwise'"):
         _ = labels.set_params(representation="log").pairs_
 

@@ -207,17 +207,6 @@ def ndcg_of_queries(model, X, y, **given):
     return {"score": model.score(X, y, **given)}
 
 
-@needs_callbacks
-def test_progress_bar(capsys):
-    pytest.importorskip("rich")
-    from sklearn.callback import ProgressBar
-
-    X, y, qid = make_data()
-    model = ranker().set_callbacks(ProgressBar()).fit(X, y, qid)
-    assert "PredtronRanker" in capsys.readouterr().out
-    assert state(model) == state(ranker().fit(X, y, qid))
-
-
 # ------------------------------------------------------------------------------------------------------- streams and epochs
 
 

@@ -242,6 +242,7 @@ def test_no_ids_after_several_queries():
     one, several = qid == 0, ranker().partial_fit(X, y, qid)
     for model in (ranker().fit(X, y, qid), several, several.partial_fit(X[one], y[one]), pickle.loads(pickle.dumps(several))):
         refuses(model, lambda model=model: model.score(X, y), "without qid.*enable_metadata_routing=True")
+        refuses(model, lambda model=model: model.rank(X), "rank was called without qid")
         assert 0 < model.score(X, y, qid) < 1
     assert several.fit(X[one], y[one], "one").score(X[one], y[one], "one") <= 1
     stream = ranker()
@@ -369,14 +370,6 @@ def test_what_is_taken_for_one_query_is_said():
     with pytest.warns(UserWarning, match="qid=None: all 480 documents are one query") as caught:
         mean_over_queries(ndcg, Y, X[:, 0])
     assert caught[0].filename == __file__
-
-
-def test_rank_and_score_without_ids_after_several_queries_are_errors():
-    model = short_ranker().fit(X, Y, qid=QID)
-    with pytest.raises(ValueError, match="rank was called without qid"):
-        model.rank(X)
-    with pytest.raises(ValueError, match="score was called without qid"):
-        model.score(X, Y)
 
 
 @pytest.mark.parametrize("kind", [PredtronRanker, PredtronSequenceTagger])

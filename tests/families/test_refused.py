@@ -9,6 +9,7 @@ from cases import make_data, random_code
 from ranking_cases import make_data as make_queries
 from ranking_cases import make_labels, plain
 from refusals import frozen
+from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 
@@ -39,13 +40,15 @@ from sklearn_predtron.updates import (
     Subgradient,
 )
 from tests.families.test_bipartite import rows
+from tests.families.test_changed_parts import CHANGED_NORMS
 from tests.families.test_estimators import ESTIMATORS
 from tests.families.test_multilabel import make_data as make_sets
-from tests.own_checks import is_same
+from tests.own_checks import assert_same_bits, is_same
 from tests.own_checks.comparisons import assert_fails
 from tests.own_checks.comparisons import frozen as own_frozen
 from tests.own_checks.data import ClassData, SequenceData, bad_calls
 from tests.own_checks.data import make_data as own_data
+from tests.problems.test_label_sets import wavy
 
 X, Y = make_data()
 X2, Y2 = make_data(2)
@@ -59,6 +62,7 @@ WORLDS = {  # an estimator that learns from the rows and labels, and what its ca
     "two": (PredtronBinaryClassifier(), X2, Y2, {}, TWO),
     "two of several": (PredtronClassifier(), X2, Y2, {}, TWO),
     "ranks": (PredtronOrdinalClassifier(), X, Y, {}, THREE),
+    "two ranks": (PredtronOrdinalClassifier(), X2, Y2, {}, TWO),
     "sets": (PredtronMultilabelClassifier(), SETS, INDICATORS, {}, {}),
     "one label": (PredtronMultilabelClassifier(), SETS, INDICATORS[:, 0], {}, TWO),
     "graded documents": (PredtronRanker(cv=0), *make_queries()[:2], {"qid": make_queries()[2]}, {}),
@@ -266,6 +270,10 @@ REFUSED = {
         (Cut(lambda a, b, c, d: (a + d) / (a + b + c + d)), r"is 1 for right predictions and 0 for wrong ones"),
     ],
     ("ranks", "several"): [
+        (
+            {"representation": "shared", "fit_intercept": False},
+            r"fit_intercept=False .*representation='shared'.*accepted is True",
+        ),
         *(
             ({"representation": representation, "update": "prank"}, SHARED)
             for representation in ("thermometer", "onehot", "simplex", random_code(3, 2))
@@ -463,6 +471,124 @@ def test_what_no_parameter_can_be(world, settings, error, message):
             assert is_same(frozen(model), before)
 
 
+# -------------------------------------------------------------------------------------------- what cannot change in a stream
+
+WEIGHTS = "representation='{}' has .* and the weights so far have .*call fit"
+CHANGES = [  # world, parameters of the start, what they are set to, and message
+    (
+        "classes",
+        {},
+        {"fit_intercept": False},
+        "fit_intercept cannot change from True to False after the first training call; call",
+    ),
+    (
+        "classes",
+        {},
+        {"intercept_scaling": 2.0},
+        "intercept_scaling cannot change from 'auto' to 2.0 after the first training call",
+    ),
+    ("classes", {}, {"representation": "simplex"}, "'simplex' has 2 scores and the weights so far have 3 scores; call fit"),
+    *(
+        (world, {"representation": one}, {"representation": other}, WEIGHTS.format(other))
+        for world in ("ranks", "two ranks")
+        for one, other in (("thermometer", "shared"), ("shared", "thermometer"), ("shared", "onehot"))
+    ),
+    *(  # PRank takes "auto" for 1, the other updates for the running mean
+        ("ranks", {"representation": "shared", "update": one}, {"update": other}, "intercept_scaling cannot change from")
+        for one, other in (("adaptive", "prank"), ("prank", "adaptive"))
+    ),
+    (
+        "votes",
+        {"representation": "log"},
+        {"representation": "pairwise"},
+        "has 3 scores of pairs and the weights so far have 3 sc",
+    ),
+    ("votes", {}, {"representation": "log"}, "'log' has 3 scores and the weights so far have 3 scores of pairs; call fit"),
+    *(
+        (world, {"norm": one}, {"norm": other}, rf"norm cannot change from .* to {named}\(.*\) .*; call fit to start")
+        for world in ("classes", "documents")
+        for one, other, named in CHANGED_NORMS
+    ),
+]
+
+
+@pytest.mark.always
+@pytest.mark.parametrize(("world", "start", "changed", "message"), CHANGES, ids=plain)
+def test_what_cannot_change_in_mid_stream(world, start, changed, message):
+    """In batches, single rows and warm starts; the stream goes on if it is set back, and `fit` starts from scratch."""
+    model, X, y, given, first = WORLDS[world]
+    model = clone(model).set_params(random_state=0, **start)
+    stream, warm = clone(model).partial_fit(X, y, **given, **first), clone(model).set_params(warm_start=True).fit(X, y, **given)
+    undisturbed = copy.deepcopy(stream)
+    for learner, call in [
+        (stream, lambda: stream.partial_fit(X, y, **given)),
+        (stream, lambda: stream.partial_fit(X[:1], y[:1])),
+        (warm, lambda: warm.fit(X, y, **given)),
+    ]:
+        old = {name: getattr(learner, name) for name in changed}
+        learner.set_params(**changed)
+        before = frozen(learner)
+        with pytest.raises(ValueError, match=message):
+            call()
+        assert is_same(frozen(learner), before)
+        learner.set_params(**old)
+    assert_same_bits(stream.partial_fit(X, y, **given), undisturbed.partial_fit(X, y, **given), "set back, or never set")
+    assert stream.set_params(**changed).fit(X, y, **given).t_ > 0
+
+
+# ------------------------------------------------------------------------------------------------- bounds that are not proven
+
+OF_BATCHES = {"intercept_scaling": 1.0, "update": "perceptron"}
+UNSTATED = CountLoss(wavy)
+NO_BOUND = [  # world, parameters, arguments, and message
+    ("classes", {"update": Subgradient(), "fit_intercept": False}, {}, "No loss bound is proven for update=Subgradient"),
+    (
+        "classes",
+        {"update": "loss_driven", "fit_intercept": False},
+        {"radius": None},
+        "radius=None is known only after an update w",
+    ),
+    ("batches", OF_BATCHES, {}, r"No loss bound is proven for representations that weigh the classes \(balance > 0\)"),
+    ("batches", {"loss": "break_even", **OF_BATCHES}, {}, "No loss bound is proven for losses at k"),
+    ("batches of counts", {**OF_BATCHES, "update": "adaptive"}, {}, "a loss of batches does not state"),
+    ("batches of counts", {"update": "perceptron"}, {}, "intercept_scaling='auto'"),
+    (
+        "batches of counts",
+        OF_BATCHES,
+        {"margin": None, "comparator": np.ones((1, 6)), "X": BATCHES, "y": SIDES},
+        "No bound against given weights is known for batches",
+    ),
+    *(("sets", {"loss": loss, "fit_intercept": False}, {}, "losses at k") for loss in (PrecisionAtK(k=1), RecallAtK(k=2))),
+    ("sets", {"loss": UNSTATED, "fit_intercept": False}, {}, r"needs c_L and C_L, .*which CountLoss\(<function wavy"),
+    ("documents", {"update": Slam(eta="invsqrt")}, {}, "No loss bound is proven for update="),
+    ("documents", {"update": Slam(eta=1e6)}, {}, r"for the step eta=1e\+06 unless eta < 2 c_L / \(D R\)\^2"),
+    *(("documents", {"update": update}, {}, "No loss bound is proven for update=") for update in ("listnet", "subgradient")),
+    *(("documents", {"update": update}, {}, "needs c_L and C_L") for update in ("adaptive", "passive_aggressive")),
+    ("documents", {"update": "loss_driven", "loss": "kendall_tau"}, {}, "No loss bound is proven for"),
+]
+
+
+@pytest.mark.always
+@pytest.mark.parametrize(("world", "settings", "arguments", "message"), NO_BOUND, ids=plain)
+def test_bounds_that_are_not_proven(world, settings, arguments, message):
+    model, X, y, given, first = WORLDS[world]
+    model = clone(model).set_params(norm="l2", **settings).partial_fit(X, y, **given, **first)
+    before = frozen(model)
+    with pytest.raises(ValueError, match=message):
+        model.loss_bound(**{"margin": 0.1, "radius": 1.0, **arguments})
+    assert is_same(frozen(model), before)
+
+
+@pytest.mark.parametrize("update", [LossAugmented(eta="theory"), LossDriven(eta="theory")], ids=plain)
+def test_steps_of_the_theory_need_a_theorem_and_constants(update):
+    for loss, message in [
+        *((loss, r"\(eta='theory'\) has no theorem for losses at k") for loss in (PrecisionAtK(k=1), RecallAtK(k=2))),
+        (UNSTATED, r"needs c_L and C_L, .*which CountLoss\(<function wavy"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            PredtronMultilabelClassifier(update=update, loss=loss).fit(SETS, INDICATORS)
+
+
 # ---------------------------------------------------------------------------------------------------- what measures refuse
 
 
@@ -489,7 +615,7 @@ def test_measures_refuse_rows_labels_ids_and_weights(estimator):
             if hasattr(model, measure):
                 says = LENGTHS if bad.what.startswith("y too") else bad.says
                 assert_fails(f"{measure}: {bad.what}", says, getattr(model, measure), bad.X, bad.y, **bad.more)
-    for weight in weights:
+    for weight in weights[:3] if isinstance(model, (PredtronBinaryClassifier, PredtronClassifier)) else weights:
         given = {"sample_weight": weight, **data.id_kwargs()}
-        assert_fails("score: weights", "sample_weight|[Ww]eight|inconsistent numbers", model.score, data.X, data.y, **given)
+        assert_fails("score: weights", "[Ww]eight|inconsistent numbers", model.score, data.X, data.y, **given)
     assert is_same(own_frozen(model), before)
