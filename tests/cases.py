@@ -12,19 +12,12 @@ from packaging.version import Version
 from reference.learner import Reference
 from scipy import sparse
 
-from sklearn_predtron import Problem
+import sklearn_predtron
+from sklearn_predtron import Predtron, Problem, __all__
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.losses import CostMatrix, CostTableLoss
 from sklearn_predtron.representations import Code, CodeRepresentation, SharedThermometer
-from sklearn_predtron.updates import (
-    Adaptive,
-    LossAugmented,
-    LossDriven,
-    PassiveAggressive,
-    PerceptronUpdate,
-    Subgradient,
-    Update,
-)
+from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate, Subgradient, Update
 
 # Parameters that the defaults of an update leave untested.
 VARIANTS = [
@@ -157,6 +150,22 @@ def make_data(k=3, n=90, p=6, noise=1.0, seed=0):
     y = scores.argmax(axis=1)
     assert len(np.unique(y)) == k
     return X, y
+
+
+FAMILIES = [kind for name in __all__ if hasattr(kind := getattr(sklearn_predtron, name), "fit") and kind is not Predtron]
+
+
+def lesson(kind, scores, block=5):
+    """Labels of a family by three scores a row, ids of blocks of rows for all calls, and what its first `partial_fit` needs."""
+    name, classes, ids = kind.__name__, scores.argmax(axis=1), np.arange(len(scores)) // block
+    if name in ("PredtronBinaryClassifier", "PredtronBipartiteClassifier"):
+        return (scores[:, 0] > 0).astype(int), {}, {"classes": [0, 1]}
+    if name == "PredtronMultilabelClassifier":
+        return (scores > 0).astype(int), {}, {}
+    if name in ("PredtronRanker", "PredtronLabelRanker"):
+        grades = np.digitize(scores, [-1, 1]).astype(float)
+        return (grades[:, 0], {"qid": ids}, {}) if name == "PredtronRanker" else (grades, {}, {})
+    return classes, {"sid": ids} if name == "PredtronSequenceTagger" else {}, {"classes": [0, 1, 2]}
 
 
 def layouts(X):
@@ -319,6 +328,13 @@ def beside(task, *readers, at_least=0):
             times += 1
 
     threads_of(run, *[lambda reader=reader: read(reader) for reader in readers])
+
+
+def row_weights(n):
+    """Weights of rows, some of them 0."""
+    weight = np.random.default_rng(5).uniform(0.2, 2.5, n)
+    weight[::7] = 0
+    return weight
 
 
 def weights_of(model):

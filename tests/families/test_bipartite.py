@@ -15,16 +15,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, TunedThresholdClas
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronBipartiteClassifier, PredtronRanker
 from sklearn_predtron.families.bipartite import batch_loss
-from sklearn_predtron.losses import (
-    AveragePrecision,
-    BreakEven,
-    CountLoss,
-    FBeta,
-    Hamming,
-    PrecisionAtK,
-    RecallAtK,
-    SwappedPairs,
-)
+from sklearn_predtron.losses import AveragePrecision, BreakEven, CountLoss, FBeta, Hamming, PrecisionAtK, RecallAtK, SwappedPairs
 from sklearn_predtron.metrics import progressive_val_score
 from sklearn_predtron.norms import RKHS, PNorm
 from sklearn_predtron.theory import loss_constants, radius, theorem_of

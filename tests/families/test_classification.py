@@ -17,9 +17,7 @@ from sklearn_predtron import PredtronBipartiteClassifier as Bipartite
 from sklearn_predtron import PredtronMultilabelClassifier as Multilabel
 from sklearn_predtron.losses import CostMatrix, ZeroOne
 from sklearn_predtron.representations import Code, Simplex
-from sklearn_predtron.updates import (
-    PerceptronUpdate,
-)
+from sklearn_predtron.updates import PerceptronUpdate
 
 KINDS = [PredtronBinaryClassifier, PredtronClassifier]
 

@@ -134,10 +134,7 @@ REFUSED = {
         r"costs\[\('a', 'b'\)\] is an array of shape \(7,\); .* a search give a pandas data",
     ),
     "text": ({("a", "b"): "much"}, r"costs\[\('a', 'b'\)\] is 'much'"),
-    "negative": (
-        {("a", "b"): -0.5},
-        r"costs has -0.5 for the pair \('a', 'b'\) in row 0; accepted are numbers from 0 to",
-    ),
+    "negative": ({("a", "b"): -0.5}, r"costs has -0.5 for the pair \('a', 'b'\) in row 0; accepted are numbers from 0 to"),
     "infinite": ({("b", "c"): np.where(np.arange(60) == 9, np.inf, 1)}, r"costs has inf for the pair \('b', 'c'\) in row 9"),
     "NaN": (np.full((60, 3, 3), np.nan), r"costs has nan for the pair \('a', 'a'\) in row 0"),
     "plain columns": (pd.DataFrame({"amount": np.ones(60)}), "names 'amount', which is no pair"),
@@ -451,17 +448,11 @@ def test_probabilities_are_of_rows_as_they_came_and_sets_follow_them(how, loss):
 
 
 REFUSED_OF_SETS = {
-    "shape": (
-        np.ones((N_SETS, M)),
-        r"costs has shape \(240, 4\); accepted here is \(240, 4, 2\), rows, labels, and missed",
-    ),
+    "shape": (np.ones((N_SETS, M)), r"costs has shape \(240, 4\); accepted here is \(240, 4, 2\), rows, labels, and missed"),
     "text": ("dear", "costs='dear' does not hold numbers"),
     "negative": (-np.ones((N_SETS, M, 2)), r"costs has -1 for the pair \(0, 'missed'\) in row 0"),
     "nan": ({(1, "false"): np.full(N_SETS, np.nan)}, r"costs has nan for the pair \(1, 'false'\) in row 0"),
-    "label": (
-        {(4, "missed"): 1},
-        r"the pair \(4, 'missed'\); accepted are pairs of one of the labels \[0, 1, 2, 3\]",
-    ),
+    "label": ({(4, "missed"): 1}, r"the pair \(4, 'missed'\); accepted are pairs of one of the labels \[0, 1, 2, 3\]"),
     "side": ({(1, "wrong"): 1}, r"one of \['missed', 'false'\]"),
     "no pair": ({"missed": 1}, "costs names 'missed', which is no pair; accepted are an array of shape"),
     "rows": ({(0, "missed"): np.ones(3)}, r"costs\[\(0, 'missed'\)\] is an array of shape \(3,\)"),

@@ -24,10 +24,10 @@ def multilabel_classifier():
 
 
 def relevances_of_every_form(y):
-    dtypes = (np.int8, np.uint8, np.int32, np.uint64, np.float16, np.float32, np.float64, object)
+    dtypes = (np.int8, np.uint8, np.int16, np.int32, np.uint64, np.longlong, np.float16, np.float32, np.float64, object)
     return {
         **{np.dtype(dtype).name: y.astype(dtype) for dtype in dtypes},
-        "other byte order": y.astype(np.dtype(np.float64).newbyteorder()),
+        **{f"other byte order {kind}": y.astype(np.dtype(kind).newbyteorder()) for kind in (np.int32, np.int64, np.float64)},
         "list": y.tolist(),
         "tuple": tuple(y.tolist()),
         "columns first": np.asfortranarray(y),
@@ -58,8 +58,9 @@ def forms_of_labels(y):
     named = pd.DataFrame(y, columns=[f"label {i}" for i in range(y.shape[1])])
     return {
         **relevances_of_every_form(y),
-        **{kind.__name__: kind(y) for kind in kinds},
-        **{f"{kind.__name__} of floats": kind(y.astype(float)) for kind in kinds},
+        **{f"{kind.__name__} {of}": kind(y.astype(of)) for kind in kinds for of in (int, float, bool)},
+        "bool": y > 0,
+        "list of bool": (y > 0).tolist(),
         "explicit zeros": explicit,
         "named columns": named,
         "columns of different types": named.astype({"label 0": float, "label 1": np.uint8}),
@@ -70,21 +71,30 @@ LABELS = list(forms_of_labels(np.zeros((1, 2), dtype=int)))
 
 
 @pytest.mark.parametrize("form", LABELS)
-def test_labels_of_every_form(form):
-    """fit, batches, and the short and the long way for single rows."""
-    X, y = make_labels(n=25)
+@pytest.mark.parametrize("make", [label_ranker, multilabel_classifier])
+def test_labels_of_every_form(make, form):
+    """fit, batches, and the short and the long way for single rows; sets are predicted in the form of the labels."""
+    sets = make is multilabel_classifier
+    X, y = make_labels(n=25, grades=(0, 1) if sets or "bool" in form else (0, 1, 2, 3))
     labels = forms_of_labels(y)[form]
-    model, whole = label_ranker().fit(X, y), state(label_ranker().partial_fit(X, y))
-    assert state(label_ranker().fit(X, labels)) == state(model)
-    assert state(label_ranker().partial_fit(X, labels)) == whole
+    model, whole, other = make().fit(X, y), state(make().partial_fit(X, y)), make().fit(X, labels)
+    assert state(other) == state(model)
+    assert state(make().partial_fit(X, labels)) == whole
     np.testing.assert_array_equal(model.sample_loss(X, labels), model.sample_loss(X, y))
     assert (model.score(X, labels), model.margin(X, labels)) == (model.score(X, y), model.margin(X, y))
     rows = labels.tocsr() if sparse.issparse(labels) else labels.iloc if hasattr(labels, "iloc") else labels
-    short, long = label_ranker(), label_ranker()
+    short, long = make(), make()
     for i in range(len(y)):
         short.partial_fit(X[i : i + 1], rows[i : i + 1])
         long.partial_fit(X[i : i + 1].tolist(), rows[i : i + 1], sample_weight=[1.0])
     assert state(short) == state(long) == whole
+    if sets:
+        predicted = other.predict(X)
+        assert sparse.issparse(predicted) == sparse.issparse(labels)
+        assert predicted.dtype == getattr(
+            labels, "dtype", np.asarray(labels).dtype if form != "columns of different types" else float
+        )
+        np.testing.assert_array_equal(predicted.toarray() if sparse.issparse(predicted) else predicted, model.predict(X))
 
 
 @pytest.mark.parametrize("make", [label_ranker, multilabel_classifier])

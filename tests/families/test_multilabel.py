@@ -6,7 +6,17 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-from cases import assert_agrees, assert_close, intercept_settings, layouts, name, state, updates, updates_of_the_reference
+from cases import (
+    assert_agrees,
+    assert_close,
+    intercept_settings,
+    layouts,
+    name,
+    row_weights,
+    state,
+    updates,
+    updates_of_the_reference,
+)
 from reference.learner import Reference
 from scipy import sparse
 from sklearn.base import clone
@@ -37,12 +47,6 @@ def make_data(n=60, p=9, m=4, seed=0, noise=1.0):
     y = (X @ rng.standard_normal((p, m)) + noise * rng.standard_normal((n, m)) > 0.2).astype(int)
     y[1], y[2] = 0, 1
     return X.astype(np.float32).astype(np.float64), y
-
-
-def weights_of(n):
-    weight = np.random.default_rng(5).uniform(0.2, 2.5, n)
-    weight[::7] = 0
-    return weight
 
 
 # ------------------------------------------------------------------------------------------- the learner, by its reference
@@ -115,7 +119,7 @@ def test_hamming_from_the_first_row(number):
     update = updates_of_the_reference()[number]
     intercept, weighted = [("auto", False), ("auto", True), (0.7, True), (None, False)][number % 4]
     X, y = make_data(n=40)
-    weight = weights_of(len(X)) if weighted else None
+    weight = row_weights(len(X)) if weighted else None
     for m in (3, 4):
         reference = SetReference(m, X.shape[1], update, intercept)
         reference.learn(X, reference.numbers(y[:, :m]), weight)
@@ -138,7 +142,7 @@ def test_iterates_and_averages(number):
     update, loss, formula = PAIRS[number].values
     intercept, weighted = [("auto", False), (0.7, True), (None, False)][number // 2 % 3]
     X, y = make_data(n=40, m=5)
-    weight = weights_of(len(X)) if weighted else None
+    weight = row_weights(len(X)) if weighted else None
     reference = warmed_reference(X, y, stated(loss), formula, update, weight, intercept)
     assert reference.n_updates > 8
     for average in AVERAGES:
@@ -326,7 +330,7 @@ def test_loss_set_in_mid_stream():
 def test_score_and_sample_loss(loss, formula):
     X, y = make_data()
     model = make(loss=loss, random_state=0, max_iter=2).fit(X, y)
-    predicted, weight = model.predict(X), weights_of(len(y))
+    predicted, weight = model.predict(X), row_weights(len(y))
     np.testing.assert_allclose(model.sample_loss(X, y), formula(*counts_of(predicted, y)), atol=1e-15)
     assert model.score(X, y) == pytest.approx(1 - hamming_loss(y, predicted))
     expected = 1 - hamming_loss(y, predicted, sample_weight=weight)

@@ -18,11 +18,7 @@ from sklearn_predtron.losses import CostMatrix, ZeroOne
 from sklearn_predtron.norms._l2 import L2Weights
 from sklearn_predtron.problems._user import Objects, PythonProblem
 from sklearn_predtron.representations import Code, OneHot, SharedThermometer, Thermometer
-from sklearn_predtron.updates import (
-    PassiveAggressive,
-    PerceptronUpdate,
-    PRank,
-)
+from sklearn_predtron.updates import PassiveAggressive, PerceptronUpdate, PRank
 from sklearn_predtron.updates import _rules as core
 
 LAST = {"average": False, "shuffle": False}

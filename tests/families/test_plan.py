@@ -134,8 +134,7 @@ def noise(n):
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)
 @pytest.mark.parametrize(
-    ("n", "epochs"),
-    [(20, 10), (1000, 10), (1100, 11), (2000, 20), (3162, 31), (5000, 20), (9000, 11), (10_001, 10)],
+    ("n", "epochs"), [(20, 10), (1000, 10), (1100, 11), (2000, 20), (3162, 31), (5000, 20), (9000, 11), (10_001, 10)]
 )
 def test_sets_of_some_thousand_rows_take_more(kind, n, epochs):
     X, y = noise(n)

@@ -4,7 +4,17 @@ import itertools
 
 import numpy as np
 import pytest
-from cases import assert_agrees, assert_close, intercept_settings, layouts, name, needs_callbacks, state, updates_of_the_reference
+from cases import (
+    assert_agrees,
+    assert_close,
+    intercept_settings,
+    layouts,
+    name,
+    needs_callbacks,
+    row_weights,
+    state,
+    updates_of_the_reference,
+)
 from ranking_cases import make_labels, refuses
 from reference.norms import Euclidean, Group, PNorm, Trace
 from reference.preferences import PreferencesReference, votes_of
@@ -41,12 +51,6 @@ def make_orders(n=60, p=5, m=4, seed=0):
     return X, t.argsort(axis=1).argsort(axis=1)
 
 
-def weights_of(n):
-    weight = np.random.default_rng(5).uniform(0.2, 2.5, n)
-    weight[::7] = 0
-    return weight
-
-
 # ------------------------------------------------------------------------------------------------------------ what is learned
 
 
@@ -59,7 +63,7 @@ def test_iterates_and_averages(number):
     y[3::11] = 2  # lists of one grade
     X[7] = 0
     X = X.astype(np.float32).astype(np.float64)
-    intercept, weight = ["auto", 1.5, None][number % 3], weights_of(len(X)) if number % 2 else np.ones(len(X))
+    intercept, weight = ["auto", 1.5, None][number % 3], row_weights(len(X)) if number % 2 else np.ones(len(X))
     reference = PreferencesReference(4, X.shape[1], update.alias, update.get_params(), intercept=intercept, norm=plain_norm)
     reference.learn(X, y, weight)
     assert reference.n_updates > 3

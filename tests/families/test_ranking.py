@@ -6,7 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 import reference.ranking as plain
-from cases import assert_close, layouts, name, state, updates_of_the_reference
+from cases import assert_close, layouts, name, row_weights, state, updates_of_the_reference
 from reference.ranking import RankingReference
 from scipy import sparse
 
@@ -110,12 +110,6 @@ def make_labels(grades, n=34, p=5, m=4, seed=0):
     y = np.array(grades, dtype=float)[np.digitize(t, [0.0] if len(grades) == 2 else [-0.7, 0.3, 1.2])]
     y[4::9] = grades[-1]
     return X, y
-
-
-def weights_of(n):
-    weight = np.random.default_rng(5).uniform(0.2, 2.5, n)
-    weight[::7] = 0
-    return weight
 
 
 def qid_of(X, first=0):
@@ -245,7 +239,7 @@ def test_losses_of_the_reference():
 @with_losses_in_turn(BY_COMPETITOR + PAIRWISE)
 def test_iterates_and_averages(update, loss, number):
     X, y = make_queries(LOSSES[loss][2])
-    representation, weight = representation_for(update, loss, number), weights_of(len(X)) if number % 3 else None
+    representation, weight = representation_for(update, loss, number), row_weights(len(X)) if number % 3 else None
     reference = reference_of(X, y, loss, representation, update, weight)
     for average in AVERAGES:
         model = warmed(ranker(update, loss, representation, average=average), X, y, weight)
@@ -255,7 +249,7 @@ def test_iterates_and_averages(update, loss, number):
 @with_losses_in_turn(BY_COMPETITOR + PAIRWISE + FOR_LABELS)
 def test_iterates_and_averages_of_labels(update, loss, number):
     X, y = make_labels(LOSSES[loss][2])
-    representation, weight = representation_for(update, loss, number), weights_of(len(X)) if number % 2 else None
+    representation, weight = representation_for(update, loss, number), row_weights(len(X)) if number % 2 else None
     intercept = ["auto", 0.7, None][number % 3]
     settings = {"fit_intercept": False} if intercept is None else {"intercept_scaling": intercept}
     reference = reference_of(X, y, loss, representation, update, weight, n_labels=y.shape[1], intercept=intercept)

@@ -348,11 +348,6 @@ def test_parameters_that_a_ranker_of_documents_does_not_have(settings):
         PredtronRanker(**settings)
 
 
-def test_parameters_of_aliases_are_refused_with_advice():
-    with pytest.raises(ValueError, match=r"loss__k=3 cannot be set in an alias; pass loss=NDCG\(k=3\)"):
-        PredtronRanker().set_params(loss__k=3)
-
-
 @pytest.mark.parametrize("update", [LossAugmented(eta="theory"), LossDriven(eta="theory")], ids=str)
 def test_a_step_without_a_theorem_is_refused_for_single_documents_too(update):
     """Whose representations are all at one place."""

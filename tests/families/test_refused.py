@@ -157,9 +157,7 @@ REFUSED = {
         (Adaptive(kappa="big"), "The 'kappa' parameter of Adaptive must be .* Got 'big'"),
         (Subgradient(alpha=1.0, eta=1.0), "eta=1.0 must be below 1 / alpha = 1"),
     ],
-    ("classes", "norm"): [
-        ("l7", "norm='l7' is not known; accepted are 'auto', 'l2'.* and instances of Norm"),
-    ],
+    ("classes", "norm"): [("l7", "norm='l7' is not known; accepted are 'auto', 'l2'.* and instances of Norm")],
     ("classes", "average"): [
         ("median", "The 'average' parameter of PredtronClassifier must be .*'linear'.* Got 'median'"),
         (True, "average=True is ambiguous; accepted are None, 'auto', 'linear', 'uniform', a half-life in rounds and False"),
@@ -167,7 +165,7 @@ REFUSED = {
         (-3.0, "The 'average' parameter of PredtronClassifier must be .* Got -3.0"),
     ],
     ("classes", "max_iter"): [
-        (0, r"The 'max_iter' parameter of PredtronClassifier must be an int in the range \[1, inf\).* Got 0"),
+        (0, r"The 'max_iter' parameter of PredtronClassifier must be an int in the range \[1, inf\).* Got 0")
     ],
     ("classes", "tol"): [
         (-1e-3, "The 'tol' parameter of PredtronClassifier must be .* Got -0.001"),
@@ -181,9 +179,7 @@ REFUSED = {
         (Patience, r"^tol=Patience is a class; pass an instance"),
         ("never", "The 'tol' parameter of PredtronClassifier must be .*Patience"),
     ],
-    ("classes", "intercept_scaling"): [
-        (-1, "The 'intercept_scaling' parameter of PredtronClassifier must be .* Got -1"),
-    ],
+    ("classes", "intercept_scaling"): [(-1, "The 'intercept_scaling' parameter of PredtronClassifier must be .* Got -1")],
     ("classes", "reject"): [
         ("never", r"reject='never' is not known; accepted are None, a cost and instances of Reject, as Reject\("),
         (Reject(0.2, 9, confidence=2), r"reject\.confidence=2 must be a number from 0\.5 to below 1"),
@@ -300,11 +296,9 @@ REFUSED = {
         ("onehot", "representation='onehot' is not known; accepted are 'sign_vector' and instances of"),
         (np.eye(4), "'representation' parameter of PredtronMultilabelClassifier must be"),
     ],
-    ("sets", "norm"): [
-        ("l7", "norm='l7' is not known; accepted are"),
-    ],
+    ("sets", "norm"): [("l7", "norm='l7' is not known; accepted are")],
     ("sets", "update"): [
-        ("prank", "update='prank' needs ordered thresholds .* with representation='shared'.; accepted here are"),
+        ("prank", "update='prank' needs ordered thresholds .* with representation='shared'.; accepted here are")
     ],
     ("sets", "decision"): [
         ("f1", r"decision='f1' is not known; accepted are None, 'learned', 'expected_cost', 'macro_f1', 'micro_f1', E"),
@@ -324,19 +318,15 @@ REFUSED = {
         ),
     ],
     ("one label", "loss"): [
-        ("error_set_size", "loss='error_set_size' is about pairs of labels, and there is 1 label; 'hamming'"),
+        ("error_set_size", "loss='error_set_size' is about pairs of labels, and there is 1 label; 'hamming'")
     ],
-    ("batches", "loss"): [
-        ("f3", "loss='f3' is not known; accepted are .*'balanced'.*Of batches also 'auc', 'ap', 'break_even'"),
-    ],
+    ("batches", "loss"): [("f3", "loss='f3' is not known; accepted are .*'balanced'.*Of batches also 'auc', 'ap', 'break_even'")],
     ("batches", "several"): [
         ({"loss": PrecisionAtK(k=50), "batch_size": 20}, r"PrecisionAtK\(k=50\) predicts 50 rows of each group or batch; number"),
         ({"loss": PrecisionAtK(k=2), "balance": 0.5}, "balance=0.5 does not go with loss=PrecisionAtK"),
         ({"loss": "auc", "balance": 1}, "balance=1 does not go with loss='auc'; accepted are 'auto' and 0"),
     ],
-    ("batches", "balance"): [
-        (1.5, "'balance' parameter .* Got 1.5"),
-    ],
+    ("batches", "balance"): [(1.5, "'balance' parameter .* Got 1.5")],
     ("batches", "decision"): [
         (np.nan, r"decision=nan is not known; accepted are None, 'learned', 'fitted', Cut\(\.\.\.\) and numbers"),
         ("best", "decision='best' is not known; accepted are None, 'learned', 'fitted'"),
@@ -347,9 +337,7 @@ REFUSED = {
         (Cut(np.array([0.1, 0.2])), r"decision=Cut\(at=array\(\[0.1, 0.2\]\)\) is not for batches"),
         ("expected_cost", "decision='expected_cost' is not for batches, which lose as a whole"),
     ],
-    ("batches", "batch_size"): [
-        (0, "'batch_size' parameter .* Got 0"),
-    ],
+    ("batches", "batch_size"): [(0, "'batch_size' parameter .* Got 0")],
     ("documents", "update"): [
         ("mmp", r"update='mmp' needs rankings by one score a label \(PredtronLabelRanker\); accepted here .*'max_pair'"),
         ("prank", "update='prank' needs ordered thresholds .* with representation='shared'.; accepted here are"),
@@ -383,17 +371,13 @@ REFUSED = {
         (PowerRank(alpha=1000.0), r"representation=PowerRank\(alpha=1000.0\) is not finite"),
         (np.arange(3), "'representation' parameter of PredtronRanker must be"),
     ],
-    ("votes", "loss"): [
-        *((value, WORKS) for value in ["ndcg", "ap", "swapped_pairs", "ranking_zero_one"]),
-    ],
-    ("votes", "update"): [
-        *((value, ACCEPTED) for value in ["slam", "max_pair", "listnet", "mmp", "prank"]),
-    ],
+    ("votes", "loss"): [*((value, WORKS) for value in ["ndcg", "ap", "swapped_pairs", "ranking_zero_one"])],
+    ("votes", "update"): [*((value, ACCEPTED) for value in ["slam", "max_pair", "listnet", "mmp", "prank"])],
     ("tokens", "several"): [
         *(
             ({"norm": norm}, r"norm=.* is not for sequences; accepted are 'auto', 'l2' and 'scaled'|^norm cannot change")
             for norm in ("l1", "group", "trace", "rkhs")
-        ),
+        )
     ],
     ("batches of counts", "loss"): [
         (CountLoss(lambda a, b, c, d: 1.0), "loss must be 0 without a mistake"),

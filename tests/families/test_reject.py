@@ -132,13 +132,6 @@ def test_a_search_reaches_into_the_option():
     assert repr(model.reject) == "Reject(cost=0.1, label=-1)"
 
 
-def test_a_parameter_of_an_option_that_is_not_there():
-    with pytest.raises(
-        ValueError, match=r"reject__cost=0\.3 cannot be set: reject=None has no parameters; pass an instance of Reject"
-    ):
-        PredtronClassifier().set_params(reject__cost=0.3)
-
-
 def test_bytes_are_no_label_of_strings():
     X, y = load_breast_cancer(return_X_y=True)
     with pytest.raises(ValueError, match=r"^reject.label=b'no' is what a rejected row is predicted as"):

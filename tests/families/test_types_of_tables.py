@@ -246,10 +246,7 @@ def test_a_warm_start_needs_a_map():
         pandas(slice(100)), Y[:100], classes=[0, 1]
     )
     before = pickle.dumps(model)
-    with pytest.raises(
-        ValueError,
-        match=r"warm_start=True is not possible before 500 streamed rows .* there are 100",
-    ):
+    with pytest.raises(ValueError, match=r"warm_start=True is not possible before 500 streamed rows .* there are 100"):
         model.fit(pandas(slice(None)), Y)
     assert pickle.dumps(model) == before
     assert model.set_params(warm_start=False).fit(pandas(slice(None)), Y).score(pandas(slice(None)), Y) > 0.95
