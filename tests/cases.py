@@ -12,19 +12,12 @@ from packaging.version import Version
 from reference.learner import Reference
 from scipy import sparse
 
-from sklearn_predtron import Problem
+import sklearn_predtron
+from sklearn_predtron import Predtron, Problem, __all__
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.losses import CostMatrix, CostTableLoss
 from sklearn_predtron.representations import Code, CodeRepresentation, SharedThermometer
-from sklearn_predtron.updates import (
-    Adaptive,
-    LossAugmented,
-    LossDriven,
-    PassiveAggressive,
-    PerceptronUpdate,
-    Subgradient,
-    Update,
-)
+from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate, Subgradient, Update
 
 # Parameters that the defaults of an update leave untested.
 VARIANTS = [
@@ -159,6 +152,22 @@ def make_data(k=3, n=90, p=6, noise=1.0, seed=0):
     return X, y
 
 
+FAMILIES = [kind for name in __all__ if hasattr(kind := getattr(sklearn_predtron, name), "fit") and kind is not Predtron]
+
+
+def lesson(kind, scores, block=5):
+    """Labels of a family by three scores a row, ids of blocks of rows for all calls, and what its first `partial_fit` needs."""
+    name, classes, ids = kind.__name__, scores.argmax(axis=1), np.arange(len(scores)) // block
+    if name in ("PredtronBinaryClassifier", "PredtronBipartiteClassifier"):
+        return (scores[:, 0] > 0).astype(int), {}, {"classes": [0, 1]}
+    if name == "PredtronMultilabelClassifier":
+        return (scores > 0).astype(int), {}, {}
+    if name in ("PredtronRanker", "PredtronLabelRanker"):
+        grades = np.digitize(scores, [-1, 1]).astype(float)
+        return (grades[:, 0], {"qid": ids}, {}) if name == "PredtronRanker" else (grades, {}, {})
+    return classes, {"sid": ids} if name == "PredtronSequenceTagger" else {}, {"classes": [0, 1, 2]}
+
+
 def layouts(X):
     """The same rows in every form that is read in place."""
     forms = {}
@@ -250,6 +259,82 @@ class Hours(Problem):
 
     def augmented_decode(self, t, y):
         return int((self.code @ t + [self.loss(hour, y) for hour in range(12)]).argmax())
+
+
+class Multiclass(Problem):
+    """The 0-1 loss on one-hot codes, written by hand."""
+
+    c_L = C_L = 1.0
+    D2 = 2.0
+
+    def __init__(self, k=2):
+        self.k = k
+
+    @property
+    def n_scores(self):
+        return self.k
+
+    def decode(self, t):
+        return int(t.argmax())
+
+    def loss(self, prediction, y):
+        return float(prediction != y)
+
+    def representation(self, prediction):
+        return np.eye(self.k)[prediction]
+
+    def augmented_decode(self, t, y):
+        return int((t + (np.arange(self.k) != y)).argmax())
+
+
+class EachEpoch:
+    """A callback that calls a function of the estimator after each epoch, which may return True to stop; it counts fits."""
+
+    runs_without_callbacks = True
+
+    def __init__(self, call):
+        self.call, self.n_fits = call, 0
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context, **given):
+        pass
+
+    def on_fit_task_end(self, estimator, context, **given):
+        if context.task_name == "epoch":
+            return bool(self.call(estimator))
+        self.n_fits += 1
+        return False
+
+
+def beside(task, *readers, at_least=0):
+    """Let readers read, each in a thread of its own and so many times, until a task has ended in another."""
+    done = threading.Event()
+
+    def run():
+        try:
+            task()
+        finally:
+            done.set()
+
+    def read(reader):
+        times = 0
+        while not done.is_set() or times < at_least:
+            reader()
+            times += 1
+
+    threads_of(run, *[lambda reader=reader: read(reader) for reader in readers])
+
+
+def row_weights(n):
+    """Weights of rows, some of them 0."""
+    weight = np.random.default_rng(5).uniform(0.2, 2.5, n)
+    weight[::7] = 0
+    return weight
 
 
 def weights_of(model):

@@ -4,13 +4,12 @@ import ast
 import pickle
 import subprocess
 import sys
-import threading
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cases import BUSY, threads_of
+from cases import BUSY, beside, threads_of
 from numpy.testing import assert_array_equal
 
 import sklearn_predtron
@@ -40,22 +39,14 @@ def stream(**parameters):
     return PredtronClassifier(norm="l2", **parameters).partial_fit(X, Y, classes=[0, 1, 2])
 
 
-def beside(model, *readers, y=Y, calls=40):
+def beside_learning(model, *readers, y=Y, calls=40):
     """Let readers read until another thread has learned."""
-    done = threading.Event()
 
     def learn():
-        try:
-            for i in range(calls):
-                model.partial_fit(X[i : i + 200], y[i : i + 200])
-        finally:
-            done.set()
+        for i in range(calls):
+            model.partial_fit(X[i : i + 200], y[i : i + 200])
 
-    def read(reader):
-        while not done.is_set():
-            reader()
-
-    threads_of(learn, *[lambda reader=reader: read(reader) for reader in readers])
+    beside(learn, *readers)
 
 
 # --------------------------------------------------------------------------------------------------------------- declared
@@ -127,7 +118,7 @@ def test_maps_that_are_kept_are_those_that_were_asked_for():
 @pytest.mark.parametrize("decision", ["f1", "expected_cost"])
 def test_decisions_of_a_stream_beside_one_that_learns(decision):
     model = PredtronBinaryClassifier(norm="l2", decision=decision).partial_fit(X, Y % 2, classes=[0, 1])
-    beside(model, lambda: model.predict(X[:5]), lambda: model.predict(X), y=Y % 2)
+    beside_learning(model, lambda: model.predict(X[:5]), lambda: model.predict(X), y=Y % 2)
 
 
 # ------------------------------------------------------------------------------------------------------------- one moment
@@ -142,7 +133,7 @@ def test_a_recorded_loss_is_of_one_moment():
         assert len(rounds) == len(losses) <= 8
         assert (np.diff(rounds) > 0).all() and (np.diff(losses) >= 0).all()
 
-    beside(model, read, read)
+    beside_learning(model, read, read)
 
 
 def test_a_record_begins_anew_beside_readers():
@@ -230,20 +221,15 @@ def test_bounds_of_rankings_are_those_of_the_lists_that_were_learned(kind):
 
 
 def test_bounds_beside_longer_and_longer_lists():
-    model, done = PredtronRanker(norm="l2", update="perceptron").partial_fit(X[:4], RELEVANCES[:4, 0]), threading.Event()
+    model = PredtronRanker(norm="l2", update="perceptron").partial_fit(X[:4], RELEVANCES[:4, 0])
+    found = [[], []]
 
     def learn():
         for n in range(5, 60):
             model.partial_fit(X[:n], RELEVANCES[:n, 0])
-        done.set()
 
-    def read():
-        found = [model.loss_bound(0.1, 3.0, 0.1)]
-        while not done.is_set():
-            found.append(model.loss_bound(0.1, 3.0, 0.1))
-        assert (np.diff(found) >= 0).all()
-
-    threads_of(learn, read, read)
+    beside(learn, *[lambda one=one: one.append(model.loss_bound(0.1, 3.0, 0.1)) for one in found])
+    assert all((np.diff(one) >= 0).all() for one in found)
 
 
 def test_counts_are_of_one_moment():
@@ -256,7 +242,7 @@ def test_counts_are_of_one_moment():
         assert 0 <= mean <= 1 and before[0] <= now[0] <= now[1] and model.average_ in (False, "linear", 100)
         before[:] = now
 
-    beside(model, read, y=Y % 2)
+    beside_learning(model, read, y=Y % 2)
 
 
 # ----------------------------------------------------------------------------------------------------------- shared parts

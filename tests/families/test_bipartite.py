@@ -14,18 +14,8 @@ from sklearn.metrics import average_precision_score, balanced_accuracy_score, f1
 from sklearn.model_selection import GridSearchCV, GroupKFold, TunedThresholdClassifierCV, cross_val_predict
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronBipartiteClassifier, PredtronRanker
-from sklearn_predtron.decisions import Cut
 from sklearn_predtron.families.bipartite import batch_loss
-from sklearn_predtron.losses import (
-    AveragePrecision,
-    BreakEven,
-    CountLoss,
-    FBeta,
-    Hamming,
-    PrecisionAtK,
-    RecallAtK,
-    SwappedPairs,
-)
+from sklearn_predtron.losses import AveragePrecision, BreakEven, CountLoss, FBeta, Hamming, PrecisionAtK, RecallAtK, SwappedPairs
 from sklearn_predtron.metrics import progressive_val_score
 from sklearn_predtron.norms import RKHS, PNorm
 from sklearn_predtron.theory import loss_constants, radius, theorem_of
@@ -399,21 +389,6 @@ def test_the_margin_is_that_of_the_worst_batch():
     assert make(loss="auc").fit(X, y, groups=groups).margin(X, y, groups=groups) < np.inf
 
 
-def test_no_bound_where_no_theorem_holds():
-    X, y, _groups = rows(60)
-    fixed = {"norm": "l2", "intercept_scaling": 1.0, "update": "perceptron"}
-    with pytest.raises(ValueError, match=r"No loss bound is proven for representations that weigh the classes \(balance > 0\)"):
-        make(**fixed).partial_fit(X, y, [0, 1]).loss_bound(1.0, 1.0)
-    with pytest.raises(ValueError, match="No loss bound is proven for losses at k"):
-        make(loss="break_even", **fixed).partial_fit(X, y, [0, 1]).loss_bound(1.0, 1.0)
-    with pytest.raises(ValueError, match="a loss of batches does not state"):
-        make(norm="l2", balance=0, intercept_scaling=1.0, update="adaptive").partial_fit(X, y, [0, 1]).loss_bound(1.0, 1.0)
-    with pytest.raises(ValueError, match="intercept_scaling='auto'"):
-        make(norm="l2", balance=0, update="perceptron").partial_fit(X, y, [0, 1]).loss_bound(1.0, 1.0)
-    with pytest.raises(ValueError, match="No bound against given weights is known for batches"):
-        make(balance=0, **fixed).partial_fit(X, y, [0, 1]).loss_bound(comparator=np.ones((1, 6)), X=X, y=y)
-
-
 # ------------------------------------------------------------------------------------------------------- scikit-learn
 
 
@@ -468,70 +443,6 @@ def test_losses_by_name_and_what_they_stand_for():
 # ------------------------------------------------------------------------------------------------------------- errors
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (
-            {"loss": "f3"},
-            "loss='f3' is not known; accepted are .*'balanced'.*Of batches also 'auc', 'ap', 'break_even'",
-        ),
-        ({"loss": PrecisionAtK(k=50), "batch_size": 20}, r"PrecisionAtK\(k=50\) predicts 50 rows of each group or batch; number"),
-        ({"loss": PrecisionAtK(k=2), "balance": 0.5}, "balance=0.5 does not go with loss=PrecisionAtK"),
-        ({"loss": "auc", "balance": 1}, "balance=1 does not go with loss='auc'; accepted are 'auto' and 0"),
-        ({"balance": 1.5}, "'balance' parameter .* Got 1.5"),
-        ({"decision": np.nan}, r"decision=nan is not known; accepted are None, 'learned', 'fitted', Cut\(\.\.\.\) and numbers"),
-        ({"decision": "best"}, "decision='best' is not known; accepted are None, 'learned', 'fitted'"),
-        ({"decision": True}, "decision=True is not known"),
-        ({"decision": Cut(True)}, r"decision=Cut\(at=True\) is not for batches, which lose as a whole; accepted are None, 'fit"),
-        ({"decision": Cut("f1")}, r"decision=Cut\(at='f1'\) is not for batches"),
-        ({"decision": Cut([0.1, 0.2])}, r"decision=Cut\(at=\[0.1, 0.2\]\) is not for batches"),
-        ({"decision": Cut(np.array([0.1, 0.2]))}, r"decision=Cut\(at=array\(\[0.1, 0.2\]\)\) is not for batches"),
-        ({"decision": "expected_cost"}, "decision='expected_cost' is not for batches, which lose as a whole"),
-        ({"batch_size": 0}, "'batch_size' parameter .* Got 0"),
-        ({"loss": CountLoss(lambda a, b, c, d: 1.0)}, "loss must be 0 without a mistake"),
-        ({"loss": CountLoss(lambda a, b, c, d: np.nan)}, "loss must be finite"),
-    ],
-)
-def test_bad_parameters_change_nothing(settings, message):
-    X, y, _ = rows(100)
-    model = make(balance=0 if callable(getattr(settings.get("loss"), "function", None)) else "auto").fit(X, y)
-    before = state(model)
-    for method, more in ((model.fit, {}), (model.partial_fit, {})):
-        model.set_params(**settings)
-        with pytest.raises(ValueError, match=message):
-            method(X, y, **more)
-        model.set_params(**{key: getattr(make(), key) for key in settings})
-        assert state(model) == before
-
-
-@pytest.mark.parametrize(
-    ("groups", "message"),
-    [
-        (np.arange(99), "groups has 99 entries and X has 100 rows; it must have the group id of each row"),
-        (np.zeros((100, 2)), r"groups has shape \(100, 2\); it must have the group id of each row, shape \(100,\)"),
-        ([*range(99), None], r"groups\[99\]=None; accepted are ids without missing values"),
-        (np.full(100, np.nan), "groups.*nan; accepted are ids without missing values"),
-        (3, "groups has shape"),
-    ],
-)
-def test_bad_groups(groups, message):
-    X, y, _ = rows(100)
-    model = make().fit(X, y)
-    for method in (model.fit, model.partial_fit, model.sample_loss, model.margin):
-        with pytest.raises(ValueError, match=message):
-            method(X, y, groups=groups)
-
-
-def test_more_or_fewer_than_two_labels():
-    X, y, _ = rows(100)
-    with pytest.raises(ValueError, match="Only binary classification is supported"):
-        make().fit(X, np.arange(100) % 3)
-    with pytest.raises(ValueError, match="The number of classes has to be greater than one; got 1 class"):
-        make().fit(X, np.zeros(100))
-    with pytest.raises(ValueError, match="classes must be passed on the first call to partial_fit"):
-        make().partial_fit(X, y)
-
-
 def test_batches_and_groups_without_positive_rows_are_warned_about():
     X, y, groups = rows(1000, share=0.01)
     with pytest.warns(UserWarning, match=r"10 positive rows among 1000: of .* 200 rows 13 % have none.*batch_size=500"):
@@ -546,36 +457,6 @@ def test_constant_rows_teach_nothing_that_breaks():
     assert not model.coef_.any()
     assert np.isfinite(model.intercept_).all()
     assert len(set(make().fit(np.ones_like(X), y).predict(np.ones_like(X)))) == 1
-
-
-def test_a_fit_that_fails_changes_nothing():
-    X, y, groups = rows()
-    model = make().fit(X, y)
-    before, cut, bad = state(model), model.threshold_, X.copy()
-    bad[-1, 0] = np.inf
-    for given in ({}, {"groups": groups}):
-        for method in (model.fit, model.partial_fit):
-            with pytest.raises(ValueError, match="X contains infinity"):
-                method(bad, y, **given)
-            assert (state(model), model.threshold_) == (before, cut)
-
-
-@pytest.mark.parametrize(
-    ("weight", "message"),
-    [
-        (np.zeros(40), "sample_weight is zero for every row"),
-        (np.full(40, np.nan), "sample_weight contains NaN"),
-        (np.full(40, -1.0), "Negative values in data passed to `sample_weight`"),
-        (np.ones(39), "sample_weight"),
-    ],
-)
-def test_weights_of_a_score_are_checked(weight, message):
-    X = np.random.default_rng(0).standard_normal((40, 3))
-    y = (X[:, 0] > 0).astype(int)
-    model = PredtronBipartiteClassifier(random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match=message):
-        model.score(X, y, sample_weight=weight)
-    assert model.score(X, y, sample_weight=y) == (model.predict(X) == y)[y == 1].mean()
 
 
 @pytest.mark.parametrize(("n", "k", "size"), [(6, 5, 200), (10, 5, 200), (20, 15, 20), (40, 15, 20), (45, 15, 20)])

@@ -2,12 +2,11 @@
 
 import copy
 import pickle
-import threading
 import time
 
 import numpy as np
 import pytest
-from cases import BUSY, needs_callbacks, threads_of
+from cases import BUSY, EachEpoch, Multiclass, beside, lesson, needs_callbacks, threads_of
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
@@ -20,7 +19,7 @@ from sklearn_predtron import (
     PredtronRanker,
 )
 from sklearn_predtron.families.model.model import Model
-from sklearn_predtron.families.structured import Predtron, Problem
+from sklearn_predtron.families.structured import Predtron
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
 from tests.own_checks import assert_same_bits
@@ -28,35 +27,28 @@ from tests.own_checks import assert_same_bits
 NORMS = ["l2", "l1", "group", "trace", "scaled", "rkhs", RKHS(budget=7)]
 
 
-class Reentrant(Problem):
-    """Two classes by one-hot codes; `decode` runs what it is told to, once."""
-
-    n_scores = 2
+class Reentrant(Multiclass):
+    """`decode` runs what it is told to, once."""
 
     def __init__(self, task=None):
+        super().__init__()
         self.task = task
 
     def decode(self, t):
         if self.task is not None:
             task, self.task = self.task, None
             task()
-        return int(t[1] > t[0])
-
-    def loss(self, prediction, y):
-        return float(prediction != y)
-
-    def representation(self, prediction):
-        return np.eye(2)[prediction]
+        return super().decode(t)
 
     def augmented_decode(self, t, y):
         self.decode(t)
-        return int(t[1] + (y != 1) > t[0] + (y != 0))
+        return super().augmented_decode(t, y)
 
     def __deepcopy__(self, memo):
         return type(self)()
 
     def __getstate__(self):
-        return {"task": None}
+        return {"k": 2, "task": None}
 
 
 def data(n=200, p=4):
@@ -97,32 +89,13 @@ def test_a_problem_that_calls_the_model_it_belongs_to(call, norm):
     assert_array_equal(model.decision_function(X), twin.decision_function(X))
 
 
-class Callback:
-    """Calls the model at the end of each epoch."""
-
-    def __init__(self, call):
-        self.call = call
-
-    def setup(self, estimator, context):
-        pass
-
-    def teardown(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
-
-    def on_fit_task_end(self, estimator, context):
-        self.call(estimator)
-
-
 @pytest.mark.always
 @needs_callbacks
 @pytest.mark.parametrize("norm", NORMS, ids=str)
 @pytest.mark.parametrize("call", ["partial_fit", "partial_fit of a row", "fit", "set_params", "set_callbacks", "an attribute"])
 def test_a_callback_that_changes_the_model(call, norm):
     X, y = data()
-    callback = Callback(lambda model: CALLS[call](model, X, y))
+    callback = EachEpoch(lambda model: CALLS[call](model, X, y))
     model = PredtronClassifier(norm=norm, representation="onehot", random_state=0, cv=0).set_callbacks(callback)
     with pytest.raises(RuntimeError, match=BUSY):
         model.fit(X, y)
@@ -136,25 +109,27 @@ def test_a_callback_that_changes_the_model(call, norm):
 def test_a_callback_may_read_the_model(norm):
     X, y = data()
     scores = []
-    callback = Callback(lambda model: scores.append(model.score(X, y)))
+    callback = EachEpoch(lambda model: scores.append(model.score(X, y)))
     PredtronClassifier(norm=norm, random_state=0, max_iter=3).set_callbacks(callback).fit(X, y)
     assert len(scores) >= 3
 
 
-def families():
-    X, y = data(3000, 30)
-    sets = (np.random.default_rng(1).standard_normal((3000, 3)) + X[:, :3] > 0).astype(int)
-    yield PredtronBinaryClassifier(reject=Reject(0.2, 2)), X, y, {"classes": [0, 1]}
-    yield PredtronClassifier(), X, y + sets[:, 1], {"classes": [0, 1, 2]}
-    yield PredtronOrdinalClassifier(representation="shared"), X, y + sets[:, 1], {"classes": [0, 1, 2]}
-    yield PredtronMultilabelClassifier(), X, sets, {}
-    yield PredtronRanker(), X, y, {}
-    yield PredtronLabelRanker(), X, sets, {}
-
-
-@pytest.mark.parametrize(("model", "X", "y", "first"), list(families()), ids=lambda value: type(value).__name__)
-def test_no_round_is_lost(model, X, y, first):
+@pytest.mark.parametrize(
+    "model",
+    [
+        PredtronBinaryClassifier(reject=Reject(0.2, 2)),
+        PredtronClassifier(),
+        PredtronOrdinalClassifier(representation="shared"),
+        PredtronMultilabelClassifier(),
+        PredtronRanker(),
+        PredtronLabelRanker(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_no_round_is_lost(model):
     """Rounds that returned are counted; those that did not raised."""
+    X, _ = data(3000, 30)
+    y, _, first = lesson(type(model), X[:, :3] + np.random.default_rng(1).standard_normal((3000, 3)))
     model = clone(model).partial_fit(X[:50], y[:50], **first)
     start, learned = model.t_, [0] * 3
 
@@ -203,21 +178,17 @@ def test_what_is_read_beside_a_thread_that_learns_is_of_a_prefix(norm, average):
     model = PredtronClassifier(norm=norm, average=average, representation="simplex" if norm == "l1" else "onehot")
     model.partial_fit(X[:20], y[:20], classes=[0, 1])
     alone, scores = prefixes(model, X[20:], y[20:], X[:50])
-    seen, done = [], threading.Event()
+    seen = []
 
     def learn():
-        try:
-            for begin in range(20, 600, 20):
-                for rows in (slice(begin, begin + 1), slice(begin + 1, begin + 20)):
-                    model.partial_fit(X[rows], y[rows])
-        finally:
-            done.set()
+        for begin in range(20, 600, 20):
+            for rows in (slice(begin, begin + 1), slice(begin + 1, begin + 20)):
+                model.partial_fit(X[rows], y[rows])
 
     def read():
-        while not done.is_set() or len(seen) < 20:
-            seen.append(model.decision_function(X[:50]))
+        seen.append(model.decision_function(X[:50]))
 
-    threads_of(learn, read, read)
+    beside(learn, read, read, at_least=20)
     exactly = model._model.learner.weights.expansion is None
     assert len(seen) >= 20
     assert_of_prefixes(seen, scores, exactly)
@@ -234,20 +205,13 @@ def test_saved_beside_a_thread_that_learns(norm):
     model = PredtronClassifier(norm=norm).partial_fit(X[:20], y[:20], classes=[0, 1]).partial_fit(X[:1], y[:1])
     start = model.t_
     alone, scores = prefixes(model, X[20:], y[20:], X[:50])
-    saved, done = [], threading.Event()
+    saved = []
 
     def learn():
-        try:
-            for i in range(20, 400, 5):
-                model.partial_fit(X[i : i + 5], y[i : i + 5])
-        finally:
-            done.set()
+        for i in range(20, 400, 5):
+            model.partial_fit(X[i : i + 5], y[i : i + 5])
 
-    def save():
-        while not done.is_set() or len(saved) < 2:
-            saved.append(pickle.dumps(model) if len(saved) % 2 else pickle.dumps(copy.deepcopy(model)))
-
-    threads_of(learn, save)
+    beside(learn, lambda: saved.append(pickle.dumps(model if len(saved) % 2 else copy.deepcopy(model))), at_least=2)
     for copied in map(pickle.loads, saved[:: max(1, len(saved) // 20)]):
         of_rounds = scores[copied.t_ - start]
         np.testing.assert_allclose(copied.decision_function(X[:50]), of_rounds, rtol=1e-9, atol=1e-9)
@@ -275,17 +239,8 @@ def test_others_read_in_between_the_rounds_of_one_call(norm):
     alone = copy.deepcopy(model)
     scores = [alone.decision_function(X)]
     scores += [alone.partial_fit(X[i : i + 1], [y[i]]).decision_function(X) for i in range(10, 100)]
-    seen, done = [], threading.Event()
-
-    def learn():
-        model.partial_fit(X[10:], list(y[10:]))
-        done.set()
-
-    def read():
-        while not done.is_set():
-            seen.append(model.decision_function(X))
-
-    threads_of(learn, read)
+    seen = []
+    beside(lambda: model.partial_fit(X[10:], list(y[10:])), lambda: seen.append(model.decision_function(X)))
     assert_of_prefixes(seen, np.array(scores), True)
     assert len({found.tobytes() for found in seen}) > 5
     assert_array_equal(model.decision_function(X), scores[-1])
@@ -297,10 +252,10 @@ class Asking(Reentrant):
     def augmented_decode(self, t, y):
         if self.task is not None:
             self.task()
-        return int(t[1] + (y != 1) > t[0] + (y != 0))
+        return Multiclass.augmented_decode(self, t, y)
 
     def decode(self, t):
-        return int(t[1] > t[0])
+        return Multiclass.decode(self, t)
 
 
 @pytest.mark.parametrize("norm", [norm for norm in NORMS if norm != "scaled"], ids=str)
@@ -420,22 +375,15 @@ def test_refused_calls_do_not_disturb_readers(norm):
     """A call that is refused takes back what it changed, and nothing is ever missing meanwhile."""
     X, y = data(60, 3)
     model = PredtronClassifier(norm=norm, reject=Reject(0.2, 7)).fit(X, y)
-    expected, bad, done = model.predict(X), X.copy(), threading.Event()
+    expected, bad = model.predict(X), X.copy()
     bad[3, 1] = np.nan
 
     def refuse():
-        try:
-            for _ in range(300):
-                with pytest.raises(ValueError, match="NaN"):
-                    model.partial_fit(bad, y)
-        finally:
-            done.set()
+        for _ in range(300):
+            with pytest.raises(ValueError, match="NaN"):
+                model.partial_fit(bad, y)
 
-    def read():
-        while not done.is_set():
-            assert_array_equal(model.predict(X), expected)
-
-    threads_of(refuse, read, read)
+    beside(refuse, *[lambda: assert_array_equal(model.predict(X), expected)] * 2)
 
 
 def test_what_scaled_weights_converted_beside_learning_is_not_kept():
@@ -443,42 +391,26 @@ def test_what_scaled_weights_converted_beside_learning_is_not_kept():
     X, y = data(30, 40000)
     for seed in range(6):
         model = PredtronClassifier(norm="scaled").partial_fit(X[seed:], y[seed:], classes=[0, 1])
-        done = threading.Event()
-
-        def learn(model=model, done=done):
-            try:
-                model.partial_fit(X, 1 - y)
-            finally:
-                done.set()
-
-        def read(model=model, done=done):
-            while not done.is_set():
-                model.decision_function(X[:1])
-
-        threads_of(learn, read)
+        beside(lambda model=model: model.partial_fit(X, 1 - y), lambda model=model: model.decision_function(X[:1]))
         assert_array_equal(model.decision_function(X), copy.deepcopy(model).decision_function(X))
 
 
 def test_copies_give_way_to_a_fit():
     """A thread that copies a model does not stop the fit of another, and no copy is of two fits at once."""
     X, y = data(400)
-    model, done, copies = PredtronClassifier(max_iter=20, random_state=0, cv=0).fit(X, y), threading.Event(), []
+    model, copies = PredtronClassifier(max_iter=20, random_state=0, cv=0).fit(X, y), []
 
     def fit():
-        try:
-            for width in (2, 4) * 10:
-                model.fit(X[:, :width].copy(), y)
-        finally:
-            done.set()
+        for width in (2, 4) * 10:
+            model.fit(X[:, :width].copy(), y)
 
     def take():
-        while not done.is_set():
-            try:
-                copies.append(copy.deepcopy(model))
-            except RuntimeError as error:
-                assert BUSY in str(error)
+        try:
+            copies.append(copy.deepcopy(model))
+        except RuntimeError as error:
+            assert BUSY in str(error)
 
-    threads_of(fit, take)
+    beside(fit, take)
     for copied in copies[:100]:
         assert copied.coef_.shape == (2, copied.n_features_in_)
 

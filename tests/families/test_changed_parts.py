@@ -136,26 +136,6 @@ CHANGED_NORMS = [
 ]
 
 
-@pytest.mark.parametrize(("first", "second", "named"), CHANGED_NORMS, ids=str)
-def test_a_norm_of_another_class_or_with_other_parameters_is_refused(first, second, named):
-    documents, relevance, qid = make_ranking_queries(10, random_state=0)
-    ranker = PredtronRanker(norm=first).partial_fit(documents, relevance, qid=qid)
-    warm = PredtronClassifier(norm=first, warm_start=True, random_state=0).fit(X, Y)
-    calls = [
-        (started(norm=first), X, lambda model: model.partial_fit(X[REST], Y[REST])),
-        (started(norm=first), X, lambda model: model.partial_fit(X[45:46], Y[45:46])),
-        (warm, X, lambda model: model.fit(X, Y)),
-        (ranker, documents, lambda model: model.partial_fit(documents, relevance, qid=qid)),
-    ]
-    for model, rows, call in calls:
-        rounds, predicted = model.t_, model.predict(rows)
-        with pytest.raises(ValueError, match=rf"norm cannot change from .* to {named}\(.*\) .*; call fit to start"):
-            call(model.set_params(norm=second))
-        assert model.t_ == rounds
-        np.testing.assert_array_equal(model.predict(rows), predicted)
-        assert call(model.set_params(norm=first)).t_ > rounds
-
-
 EQUAL_NORMS = [("l2", L2()), (PNorm(q=4), PNorm(q=4.0)), (SamePNorm(), SamePNorm()), (RKHS(), "rkhs")]
 
 

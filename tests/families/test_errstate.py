@@ -4,38 +4,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-import sklearn_predtron
-from sklearn_predtron import PredtronBinaryClassifier, Problem
+from sklearn_predtron import PredtronBinaryClassifier
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
+from tests.families.test_estimators import ESTIMATORS
 from tests.own_checks.data import make_data, seeded
 
-
-class Sign(Problem):
-    """Whether a number is positive."""
-
-    n_scores, c_L, C_L = 1, 1.0, 1.0
-
-    def decode(self, t):
-        return int(t[0] > 0)
-
-    def loss(self, prediction, y):
-        return float(prediction != (y > 0))
-
-    def representation(self, prediction):
-        return np.array([2.0 * prediction - 1])
-
-    def augmented_decode(self, t, y):
-        return max([0, 1], key=lambda side: (2 * side - 1) * t[0] + self.loss(side, y))
-
-    def correct(self, y, competitor):
-        return int(y > 0)
-
-
-REQUIRED = {"Predtron": {"problem": Sign()}}
-ESTIMATORS = [
-    kind(**REQUIRED.get(name, {})) for name in sklearn_predtron.__all__ if hasattr(kind := getattr(sklearn_predtron, name), "fit")
-]
 CASES = [
     *ESTIMATORS,
     *(clone(estimator).set_params(norm="scaled") for estimator in ESTIMATORS),

@@ -38,16 +38,7 @@ from sklearn_predtron.losses import (
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.norms import Group, Norm, PNorm, Trace
 from sklearn_predtron.representations import CodeRepresentation, PowerRank
-from sklearn_predtron.updates import (
-    MMP,
-    ListNet,
-    LossAugmented,
-    LossDriven,
-    MaxPair,
-    PassiveAggressive,
-    Slam,
-    Subgradient,
-)
+from sklearn_predtron.updates import MMP, ListNet, LossAugmented, LossDriven, MaxPair, PassiveAggressive, Slam, Subgradient
 from tests.expected_failures import expected_failed_checks
 from tests.own_checks import all_checks, failures, input_forms, predictions, reproducibility, streams
 

@@ -16,28 +16,11 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
     PredtronSequenceTagger,
-    Problem,
 )
 from sklearn_predtron.features import PiecewiseLinear, RandomFourier
 from sklearn_predtron.inspection import Explanation
 from sklearn_predtron.norms import RKHS
-from tests.cases import weights_of
-
-
-class Sign(Problem):
-    n_scores = 2
-
-    def decode(self, t):
-        return int(t.argmax())
-
-    def loss(self, prediction, y):
-        return float(prediction != y)
-
-    def representation(self, prediction):
-        return np.eye(2)[prediction]
-
-    def augmented_decode(self, t, y):
-        return int((t + (np.arange(2) != y)).argmax())
+from tests.cases import Multiclass, weights_of
 
 
 def table(n=400, seed=0):
@@ -86,7 +69,7 @@ def families(**more):
         "batch": (PredtronBipartiteClassifier(**fast), lambda X: labels_of(X), {}),
         "ranker": (PredtronRanker(**fast), lambda X: labels_of(X, 3), {"qid": np.repeat(np.arange(40), 10)}),
         "lists": (PredtronLabelRanker(**fast), lambda X: several[labels_of(X, 3)], {}),
-        "own": (Predtron(Sign(), **fast), lambda X: labels_of(X).tolist(), {}),
+        "own": (Predtron(Multiclass(), **fast), lambda X: labels_of(X).tolist(), {}),
     }
 
 

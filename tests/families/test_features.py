@@ -493,9 +493,3 @@ def test_what_no_map_takes_is_refused(what):
 @pytest.mark.parametrize("model", [PredtronClassifier(features="piecewise"), PredtronRanker(features="auto")], ids=str)
 def test_checks_of_scikit_learn(model):
     check_estimator(model, expected_failed_checks=expected_failed_checks(model))
-
-
-def test_a_model_that_was_learned_elsewhere_is_none_of_a_map():
-    linear = PredtronBinaryClassifier(norm="l2", random_state=0).fit(X, TWO)
-    with pytest.raises(ValueError, match="features='piecewise' cannot begin at the weights of a model"):
-        PredtronBinaryClassifier.from_linear(linear, features="piecewise")

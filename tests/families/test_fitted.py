@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from cases import Hours, make_data
+from cases import FAMILIES, Hours, lesson, make_data
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import BaggingClassifier
@@ -17,10 +17,8 @@ from sklearn_predtron import (
     Predtron,
     PredtronBinaryClassifier,
     PredtronClassifier,
-    PredtronLabelRanker,
-    PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
-    PredtronRanker,
+    PredtronSequenceTagger,
 )
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.norms import RKHS, Norm
@@ -32,27 +30,23 @@ COUNTS = ["t_", "n_mistakes_", "n_updates_", "cumulative_loss_"]
 
 
 def fitted(norm="l2", average="linear"):
-    """An estimator of each family."""
-    X, y = make_data(2, noise=1.0)
-    sets = np.random.default_rng(0).integers(0, 2, (len(X), 3))
+    """Rows, and models of each family with their labels."""
+    X, _ = make_data(2, noise=1.0)
     settings = {"norm": norm, "average": average, "random_state": 0, "max_iter": 2}
-    return X, [
-        PredtronBinaryClassifier(**settings).fit(X, y),
-        PredtronClassifier(**settings).fit(X, y),
-        PredtronOrdinalClassifier(**settings).fit(X, y),
-        PredtronOrdinalClassifier(representation="shared", **settings).fit(X, y),
-        PredtronMultilabelClassifier(**settings).fit(X, sets),
-        PredtronLabelRanker(**settings).fit(X, sets),
-        PredtronRanker(**settings).fit(X, y, qid=np.arange(len(X)) // 5),
-        Predtron(Hours(), **settings).fit(X, y),
-    ]
+    models = [(Predtron(Hours(), **settings).fit(X, lesson(PredtronClassifier, X)[0]), lesson(PredtronClassifier, X)[0])]
+    for kind in FAMILIES:
+        if kind is not PredtronSequenceTagger or norm in ("l2", "scaled"):
+            y, given, _ = lesson(kind, X[:, :3])
+            ways = ({}, {"representation": "shared"}) if kind is PredtronOrdinalClassifier else ({},)
+            models += [(kind(**settings, **how).fit(X, y, **given), y) for how in ways]
+    return X, models
 
 
 @pytest.mark.parametrize("average", ["linear", False])
 @pytest.mark.parametrize("norm", NORMS)
 def test_arrays_cannot_be_written(norm, average):
     X, models = fitted(norm, average)
-    for model in models:
+    for model, y in models:
         for name in EXPANSION if norm == "rkhs" else COEF:
             values = getattr(model, name)
             if isinstance(values, float):  # a ranker's offset
@@ -64,12 +58,12 @@ def test_arrays_cannot_be_written(norm, average):
                 values *= 2
             np.testing.assert_array_equal(getattr(model, name), before)
             values.copy()[0] = 1  # a copy is the reader's own
-        model.partial_fit(X[:3], [0, 1, 1] if np.ndim(model.predict(X[:1])) == 1 else np.eye(3, dtype=int))  # and it learns on
+        model.partial_fit(X[:3], y[:3])  # and it learns on
 
 
 def test_attributes_cannot_be_set():
     for norm in ("l2", RKHS(budget=20)):
-        for model in fitted(norm)[1]:
+        for model, _ in fitted(norm)[1]:
             before = pickle.dumps(model)
             for name in {*COEF, *EXPANSION, *COUNTS, "budget_loss_"}:
                 with pytest.raises(AttributeError, match=name):
@@ -80,7 +74,7 @@ def test_attributes_cannot_be_set():
 
 
 def test_what_was_read_stays_as_it_was():
-    X, (model, *_) = fitted()
+    X, (_, (model, _), *_) = fitted()
     coef = model.coef_
     before = coef.copy()
     model.partial_fit(X[:20], np.zeros(20, dtype=int))

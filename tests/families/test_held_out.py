@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from cases import make_data, needs_callbacks
+from golden.write import FAMILIES, data
 from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sklearn.model_selection import KFold
 
-from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronSequenceTagger
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.families.training import runs, trainer
 from sklearn_predtron.families.training.plan import FOLDS_SEED, folds_of, generator_of, seed_of
@@ -118,15 +120,6 @@ def test_what_ends_a_fold(monkeypatch, error, fold):
     np.testing.assert_array_equal(fitted.predict(X), predicted)
 
 
-def test_rows_that_are_refused_are_named_before_any_fold():
-    X, y = make_data(3, n=90)
-    X[40, 1] = np.nan
-    model = PredtronClassifier(reject=ASK)
-    with pytest.raises(ValueError, match="Input X contains NaN"):
-        model.fit(X, y)
-    assert not hasattr(model, "classes_")
-
-
 @needs_callbacks
 def test_callbacks_see_nothing_of_the_folds():
     X, y = make_data(3, n=90, noise=2.0)
@@ -177,3 +170,53 @@ def test_shards_show_rows_that_weigh_much_as_late_as_others(how):
     whole = PredtronBinaryClassifier(random_state=0, **how).fit(X[first], y[first], sample_weight=weight[first])
     mixed, alone = (np.average(m.predict(X[rest]) != y[rest], weights=weight[rest]) for m in (model, whole))
     assert mixed < 1.15 * alone
+
+
+# ----------------------------------------------------------------------------------------------------- no leak of held-out rows
+
+WITH_FOLDS = {name: kind for name, kind in FAMILIES.items() if "cv" in kind._get_param_names()} | {
+    "sequences": PredtronSequenceTagger
+}
+MAPS = [None, "piecewise", "auto", "fourier"]
+N_FOLDS = 3
+
+
+def weights_of_folds(monkeypatch, model, X, y, given):
+    """The weights of the fold models whenever their held-out rows are scored, by the first of these rows."""
+    found = {}
+    held_out = runs.FoldModel.held_out
+
+    def recorded(fold_model):
+        W, b = fold_model.learner.read(lambda weights: weights.last())
+        at = fold_model.learner.t, np.shape(W), int(fold_model.rows[0])
+        found.setdefault(at, []).append((np.asarray(W).tobytes(), np.asarray(b).tobytes()))
+        return held_out(fold_model)
+
+    monkeypatch.setattr(runs.FoldModel, "held_out", recorded)
+    model.fit(X, y, **given)
+    monkeypatch.undo()
+    return found
+
+
+@pytest.mark.filterwarnings("ignore")  # of few rows
+@pytest.mark.parametrize(("features", "n_columns"), [(features, 0) for features in MAPS] + [("piecewise", 20), ("auto", 20)])
+@pytest.mark.parametrize("family", WITH_FOLDS)
+def test_held_out_rows_do_not_change_a_fold_model(family, features, n_columns, monkeypatch):
+    """Of twenty columns more, labels decide which pairs have products."""
+    kind = WITH_FOLDS[family]
+    X, y, given = data("multiclass" if family == "sequences" else family)
+    X = np.hstack([X, np.random.default_rng(0).standard_normal((len(X), n_columns))])
+    given = {"sid": np.repeat(np.arange(10), 4)} if family == "sequences" else given
+    settings = {"random_state": 0, "max_iter": 3, "cv": KFold(N_FOLDS), "features": features}
+    n_units = len(X) // (4 if given else 1)
+    (_, units), *_ = KFold(N_FOLDS).split(np.zeros(n_units))
+    rows = np.isin(np.arange(len(X)) // (4 if given else 1), units)
+    other_X, other_y = X.copy(), y.copy()
+    other_y[rows] = y[rows][::-1]
+    if features is None:  # knots and scales of a map are those of all rows, without their labels
+        other_X[rows] = X[rows] + 0.3 * np.cos(np.arange(rows.sum()))[:, None]
+    before = weights_of_folds(monkeypatch, kind(**settings), X, y, given)
+    after = weights_of_folds(monkeypatch, kind(**settings), other_X, other_y, given)
+    first = [at for at in before if rows[at[2]]]
+    assert first and all(after[at] == before[at] for at in first)
+    assert any(after.get(at) != before[at] for at in before if not rows[at[2]])  # the others learn from these rows

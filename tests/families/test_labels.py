@@ -5,8 +5,19 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 
+from sklearn_predtron import (
+    PredtronBinaryClassifier,
+    PredtronBipartiteClassifier,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+    PredtronSequenceTagger,
+)
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import Classes, MissingClasses, TwoClasses, find_classes
 from sklearn_predtron.families.labels.objects import AnyLabels
@@ -248,3 +259,134 @@ def test_classes_are_found_as_by_a_sort(y):
     np.testing.assert_array_equal(codes, expected[1])
     with pytest.raises(ValueError, match="y is empty"):
         find_classes(y[:0])
+
+
+# --------------------------------------------------------------------------------------------------------------- missing labels
+
+X = np.random.default_rng(0).standard_normal((12, 3))
+TEXTS = ["a", "b"] * 6
+MAKERS = {
+    "binary": PredtronBinaryClassifier,
+    "several": PredtronClassifier,
+    "ranks": lambda: PredtronOrdinalClassifier(categories=["a", "b"]),
+    "one of a set": PredtronMultilabelClassifier,
+    "bipartite": PredtronBipartiteClassifier,
+    "tokens": PredtronSequenceTagger,
+}
+HOLDERS = {
+    "list": list,
+    "objects": lambda y: np.array(y, dtype=object),
+    "series": lambda y: pd.Series(y, dtype=object),
+    "strings": lambda y: pd.Series([None if pd.isna(label) else label for label in y], dtype="string"),
+    "categories": lambda y: pd.Series(y, dtype="category"),
+}
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NaT, pd.NA], ids=str)
+@pytest.mark.parametrize("holder", HOLDERS.values(), ids=HOLDERS)
+@pytest.mark.parametrize("family", MAKERS)
+def test_a_missing_label_is_named(family, holder, missing):
+    make = MAKERS[family]
+    more = {"sid": np.repeat([0, 1, 2, 3], 3)} if family == "tokens" else {}
+    y, fitted = holder([*TEXTS[:9], missing, *TEXTS[:2]]), make().fit(X, TEXTS, **more)
+    calls = [
+        lambda: make().fit(X, y, **more),
+        lambda: make().partial_fit(X, y, classes=["a", "b"], **more),
+        lambda: fitted.partial_fit(X, y, **more),
+        lambda: fitted.score(X, y, **more),
+    ]
+    calls += [lambda: fitted.certify(X, y)] if hasattr(fitted, "certify") else []
+    for call in calls:
+        with pytest.raises(ValueError, match=r"y contains NaN: .* at place 9 is a missing label; accepted are"):
+            call()
+    with pytest.raises(ValueError, match=r"classes contains NaN: .* at place 2"):
+        make().partial_fit(X, TEXTS, classes=["a", "b", missing], **more)
+
+
+# ------------------------------------------------------------------------------------------------------------ readers of labels
+
+NUMBERS = np.arange(12) % 3
+POSITIVE = (X > 0).astype(int)
+CASES = {
+    "numbers": (PredtronClassifier, NUMBERS - 1),
+    "names": (PredtronClassifier, np.array(["a", "b", "c"])[NUMBERS]),
+    "floats": (PredtronOrdinalClassifier, NUMBERS + 0.0),
+    "truths": (PredtronClassifier, NUMBERS > 0),
+    "sets": (PredtronMultilabelClassifier, POSITIVE),
+    "sets of floats": (PredtronMultilabelClassifier, POSITIVE.astype(float)),
+    "one label": (PredtronMultilabelClassifier, POSITIVE[:, 0]),
+    "relevances": (PredtronLabelRanker, POSITIVE * NUMBERS[:, None]),
+}
+
+
+def content(labels):
+    """What labels hold, whatever they are called."""
+    names = [name for name in ("array", "dense", "relevances", "start") if hasattr(labels, name)]
+    found = [getattr(labels, name) for name in names]
+    assert found
+    return [type(labels).__name__, *(np.asarray(part() if callable(part) else part).tolist() for part in found)]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_both_ways_read_the_same(name):
+    kind, y = CASES[name]
+    reader = kind(random_state=0).fit(X, y)._model.labels.short()
+    expected = content(reader.labels(y))
+    assert content(reader.read_any(y)) == expected
+    forms = [list(y), pd.Series(y) if y.ndim == 1 else pd.DataFrame(y), np.asfortranarray(y), y.astype(object)]
+    forms += [sparse.csr_matrix(y).toarray()] if y.ndim == 2 else []
+    assert [content(reader.labels(form)) for form in forms] == [expected] * len(forms)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_both_ways_refuse_the_same(name):
+    """In `partial_fit` and in `sample_loss` alike, by one message."""
+    kind, y = CASES[name]
+    model = kind(random_state=0).fit(X, y)
+    wrong = np.full_like(y, "d" if y.dtype.kind == "U" else 7) if y.dtype != bool else np.full(12, 2)
+    wrong = -wrong if kind is PredtronLabelRanker else wrong
+    messages = []
+    for call in (model.partial_fit, model.fit(X, y).set_params(warm_start=True).fit, model.sample_loss):
+        with pytest.raises(ValueError, match=r"^y ") as refused:
+            call(X, wrong)
+        messages.append(str(refused.value))
+    assert len(set(messages)) == 1, messages
+
+
+@pytest.mark.parametrize("y", [np.array(1), 1, None, {}], ids=str)
+def test_what_is_no_list_of_labels(y):
+    for name in ("numbers", "sets", "relevances"):
+        kind, right = CASES[name]
+        model = kind(random_state=0).fit(X, right)
+        before = model.t_
+        with pytest.raises((ValueError, TypeError)):
+            model.partial_fit(X, y)
+        assert model.t_ == before
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PredtronClassifier(),
+        PredtronClassifier(class_weight={-3: 2, 4: 1, 5: 1}),
+        PredtronClassifier(class_weight={-3: 0, 4: 1, 5: 1}),
+        PredtronOrdinalClassifier(),
+        PredtronSequenceTagger(constraint=np.vstack([np.eye(3)[[2, 0, 1]], np.ones(3)]) == 1),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:sid")
+def test_many_labels_are_read_as_a_list_of_them(model):
+    """Of an array only the distinct labels are looked up; the cycle 5, 4, -3 is the reverse of their order."""
+    rows, y = np.random.default_rng(0).standard_normal((1200, 3)), np.tile([5, 4, -3], 400)
+    one, other = (clone(model).partial_fit(rows, y, classes=[-3, 4, 5]) for _ in range(2))
+    for labels in (y, np.roll(y, 3)):
+        one.partial_fit(rows, labels)
+        other.partial_fit(rows, labels.tolist())
+    assert_array_equal(one.coef_, other.coef_)
+    wrong = y.copy()
+    wrong[700] = 6
+    before = pickle.dumps(one)
+    for labels, words in ((wrong, "not in classes_: \\[6\\]"), (y[1:], "1199")):
+        with pytest.raises(ValueError, match=words):
+            one.partial_fit(rows, labels)
+    assert pickle.dumps(one) == before

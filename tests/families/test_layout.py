@@ -16,8 +16,7 @@ ROOT = Path(sklearn_predtron.__file__).parent
 FAMILIES = ROOT / "families"
 public = [getattr(sklearn_predtron, name) for name in sklearn_predtron.__all__]
 ESTIMATORS = sorted(
-    {kind for kind in public if isinstance(kind, type) and issubclass(kind, BasePredtron)},
-    key=lambda kind: kind.__name__,
+    {kind for kind in public if isinstance(kind, type) and issubclass(kind, BasePredtron)}, key=lambda kind: kind.__name__
 )
 KNOW_NO_ESTIMATOR = [
     *(FAMILIES / "labels").glob("*.py"),

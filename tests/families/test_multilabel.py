@@ -6,22 +6,29 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-from cases import assert_agrees, assert_close, intercept_settings, layouts, name, state, updates, updates_of_the_reference
+from cases import (
+    assert_agrees,
+    assert_close,
+    intercept_settings,
+    layouts,
+    name,
+    row_weights,
+    state,
+    updates,
+    updates_of_the_reference,
+)
 from reference.learner import Reference
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import Perceptron
-from sklearn.metrics import f1_score, hamming_loss
-from sklearn.model_selection import GridSearchCV
+from sklearn.metrics import hamming_loss
 from sklearn.multioutput import MultiOutputClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronMultilabelClassifier
-from sklearn_predtron.losses import AtK, CountLoss, ErrorSetSize, FBeta, Hamming, PrecisionAtK, RecallAtK
+from sklearn_predtron.losses import AtK, CountLoss, ErrorSetSize, FBeta, Hamming, PrecisionAtK
 from sklearn_predtron.norms import L2
 from sklearn_predtron.representations import SignVector
-from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate
+from sklearn_predtron.updates import Adaptive, LossAugmented, PerceptronUpdate
 from tests.problems.test_label_sets import FORMULAS, NAMES, all_sets, counts_of, each_loss, enumerate_sets, margins_of, wavy
 from tests.theory.test_theorems import PROVEN, separable
 
@@ -40,12 +47,6 @@ def make_data(n=60, p=9, m=4, seed=0, noise=1.0):
     y = (X @ rng.standard_normal((p, m)) + noise * rng.standard_normal((n, m)) > 0.2).astype(int)
     y[1], y[2] = 0, 1
     return X.astype(np.float32).astype(np.float64), y
-
-
-def weights_of(n):
-    weight = np.random.default_rng(5).uniform(0.2, 2.5, n)
-    weight[::7] = 0
-    return weight
 
 
 # ------------------------------------------------------------------------------------------- the learner, by its reference
@@ -118,7 +119,7 @@ def test_hamming_from_the_first_row(number):
     update = updates_of_the_reference()[number]
     intercept, weighted = [("auto", False), ("auto", True), (0.7, True), (None, False)][number % 4]
     X, y = make_data(n=40)
-    weight = weights_of(len(X)) if weighted else None
+    weight = row_weights(len(X)) if weighted else None
     for m in (3, 4):
         reference = SetReference(m, X.shape[1], update, intercept)
         reference.learn(X, reference.numbers(y[:, :m]), weight)
@@ -141,7 +142,7 @@ def test_iterates_and_averages(number):
     update, loss, formula = PAIRS[number].values
     intercept, weighted = [("auto", False), (0.7, True), (None, False)][number // 2 % 3]
     X, y = make_data(n=40, m=5)
-    weight = weights_of(len(X)) if weighted else None
+    weight = row_weights(len(X)) if weighted else None
     reference = warmed_reference(X, y, stated(loss), formula, update, weight, intercept)
     assert reference.n_updates > 8
     for average in AVERAGES:
@@ -219,23 +220,6 @@ def test_no_bound_for_a_function_without_constants():
     assert model.loss_bound(0.5, 1.0) == 4 / (0.25 * 0.25)
 
 
-@pytest.mark.parametrize("update", [LossAugmented(eta="theory"), LossDriven(eta="theory")], ids=name)
-def test_theory_needs_the_constants_of_a_function(update):
-    X, y = make_data()
-    with pytest.raises(ValueError, match=r"needs c_L and C_L, .*which CountLoss\(<function wavy"):
-        make(update, CountLoss(wavy)).fit(X, y)
-
-
-@pytest.mark.parametrize("loss", [PrecisionAtK(k=1), RecallAtK(k=2)], ids=name)
-def test_no_bound_where_sigma_y_depends_on_the_scores(loss):
-    model = make(loss=loss, fit_intercept=False).partial_fit([[1.0]], [[0, 1]])
-    with pytest.raises(ValueError, match="No loss bound is proven for losses at k"):
-        model.loss_bound(1.0, 1.0)
-    for update in (LossAugmented(eta="theory"), LossDriven(eta="theory")):
-        with pytest.raises(ValueError, match=r"\(eta='theory'\) has no theorem for losses at k"):
-            make(update, loss).fit([[1.0]], [[0, 1]])
-
-
 @pytest.mark.parametrize("beta", [0.3, 1.1, 1.7, 3.0])
 def test_right_predictions_cost_nothing(beta):
     """To the last bit, or updates on mistakes would never end."""
@@ -256,12 +240,6 @@ def test_margins_in_threads():
         twin = copy.deepcopy(model)
         calls = (joblib.delayed(twin.margin)(X[i : i + 40], y[i : i + 40]) for i in range(0, 400, 40))
         assert joblib.Parallel(n_jobs=8, backend="threading")(calls) == expected
-
-
-def test_loss_bound_needs_the_constants_of_a_function():
-    model = make(loss=CountLoss(wavy), fit_intercept=False).partial_fit([[1.0]], [[0, 1]])
-    with pytest.raises(ValueError, match=r"needs c_L and C_L, .*which CountLoss\(<function wavy"):
-        model.loss_bound(1.0, 1.0)
 
 
 # ------------------------------------------------------------------------------------------------------------------ peers
@@ -327,41 +305,6 @@ def test_function_of_the_counts_learns_what_the_loss_by_name_learns():
 LOSSES = [loss for loss, _ in FORMULAS]
 
 
-def split(n, seed):
-    """Consecutive batches, many of a single row."""
-    ends = np.unique(np.minimum(np.cumsum(np.random.default_rng(seed).choice([1, 1, 1, 2, 5, 16], n)), n))
-    return [slice(start, end) for start, end in zip(np.append(0, ends[:-1]), ends, strict=True)]
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=NAMES)
-@pytest.mark.parametrize("form", ["dense float64", "dense float32", "csr float64 int32"])
-def test_partial_fit_is_the_same_in_any_split(form, loss):
-    X, y = make_data(m=5)
-    rows = layouts(X)[form]
-    for weight in (None, weights_of(len(y))):
-        models = [make(loss=loss) for _ in range(4)]
-        for seed, model in enumerate(models):
-            for part in [[slice(0, len(y))], split(len(y), 0), split(len(y), 1), [slice(i, i + 1) for i in range(len(y))]][seed]:
-                model.partial_fit(rows[part], y[part], sample_weight=None if weight is None else weight[part])
-        assert len({repr(state(model)) for model in models}) == 1
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=NAMES)
-@pytest.mark.parametrize("update", ["adaptive", PassiveAggressive(C=0.1), "perceptron", "subgradient"], ids=repr)
-def test_pickles_and_copies_go_on(update, loss):
-    X, y = make_data(m=5)
-    model = make(update, loss).partial_fit(X[:30], y[:30])
-    twins = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
-    predicted, lost = model.predict(X), model.sample_loss(X, y)
-    model.partial_fit(X[30:], y[30:])
-    for twin in twins:
-        np.testing.assert_array_equal(twin.predict(X), predicted)
-        np.testing.assert_array_equal(twin.sample_loss(X, y), lost)
-        for i in range(30, len(y)):
-            twin.partial_fit(X[i : i + 1], y[i : i + 1])
-        assert state(twin) == state(model)
-
-
 @pytest.mark.parametrize("loss", LOSSES, ids=NAMES)
 def test_parameters_of_losses(loss):
     for twin in (clone(loss), copy.deepcopy(loss), pickle.loads(pickle.dumps(loss)), type(loss)(**loss.get_params())):
@@ -383,24 +326,11 @@ def test_loss_set_in_mid_stream():
     assert (other.set_params(loss__k=3).partial_fit(X, y).predict(X).sum(axis=1) == 3).all()
 
 
-def test_rows_of_weight_zero_are_absent():
-    X, y = make_data()
-    weight = weights_of(len(y))
-    present = weight > 0
-    for loss in LOSSES[:-2]:
-        for settings in ({"shuffle": False}, {"random_state": 0}):
-            given = make(loss=loss, max_iter=2, **settings).fit(X, y, sample_weight=weight)
-            left = make(loss=loss, max_iter=2, **settings).fit(X[present], y[present], sample_weight=weight[present])
-            assert state(given) == state(left)
-        assert state(make(loss=loss).partial_fit(X, y, sample_weight=np.ones(len(y)))) == state(make(loss=loss).partial_fit(X, y))
-    assert state(make().partial_fit(X, y, sample_weight=weight)) != state(make().partial_fit(X, y))
-
-
 @each_loss
 def test_score_and_sample_loss(loss, formula):
     X, y = make_data()
     model = make(loss=loss, random_state=0, max_iter=2).fit(X, y)
-    predicted, weight = model.predict(X), weights_of(len(y))
+    predicted, weight = model.predict(X), row_weights(len(y))
     np.testing.assert_allclose(model.sample_loss(X, y), formula(*counts_of(predicted, y)), atol=1e-15)
     assert model.score(X, y) == pytest.approx(1 - hamming_loss(y, predicted))
     expected = 1 - hamming_loss(y, predicted, sample_weight=weight)
@@ -423,25 +353,6 @@ def test_aliases_are_their_losses():
     assert state(plain) == state(given)
     function = [make(loss=loss, random_state=0).fit(X, y) for loss in (wavy, CountLoss(wavy))]
     assert state(function[0]) == state(function[1])
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-def test_search_in_a_pipeline():
-    X, y = make_data(n=120)
-    pipeline = make_pipeline(StandardScaler(), make("passive_aggressive", random_state=0, max_iter=2))
-    pipeline.set_params(predtronmultilabelclassifier__update=PassiveAggressive(C=1.0))
-    grid = {
-        "loss": ["hamming", "f1", FBeta(beta=2), "subset_zero_one", PrecisionAtK(k=2), wavy],
-        "representation": ["sign_vector", SignVector()],
-        "norm": ["auto", L2()],
-        "update__C": [0.01, 1.0],
-    }
-    grid = {f"predtronmultilabelclassifier__{key}": values for key, values in grid.items()}
-    for scoring in (None, "f1_samples"):
-        search = GridSearchCV(pipeline, grid, cv=2, error_score="raise", scoring=scoring).fit(X, y)
-        assert search.predict(X).shape == y.shape
-        assert len(np.unique(search.cv_results_["mean_test_score"])) > 4
-    assert search.score(X, y) == pytest.approx(f1_score(y, search.predict(X), average="samples", zero_division=0))
 
 
 def test_loss_that_is_learned_is_the_loss_that_falls():

@@ -1,134 +1,43 @@
 """Multilabel classifier: labels in every form, and errors."""
 
 import pickle
+import tracemalloc
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from cases import state
+from numpy.testing import assert_array_equal
+from ranking_cases import refuses
 from scipy import sparse
-from sklearn.exceptions import DataConversionWarning, NotFittedError
-from sklearn.utils.validation import check_is_fitted
+from sklearn.datasets import make_multilabel_classification
+from sklearn.exceptions import DataConversionWarning
+from sklearn.metrics import accuracy_score, f1_score
+from sklearn.model_selection import GridSearchCV
 
-from sklearn_predtron.losses import AtK, CountLoss, ErrorSetSize, FBeta, PrecisionAtK, RecallAtK
+from sklearn_predtron import PredtronMultilabelClassifier
+from sklearn_predtron.losses import AtK, ErrorSetSize, PrecisionAtK
+from sklearn_predtron.metrics import progressive_val_score, subset_scorer
 from tests.families.test_multilabel import make, make_data
 from tests.problems.test_label_sets import allowed, counts_of, each_loss
 
 # ------------------------------------------------------------------------------------------------------------- indicators
 
 
-def sparse_forms(y):
-    return {
-        f"{kind.__name__} {np.dtype(dtype).name}": kind(y.astype(dtype))
-        for kind in (sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix, sparse.csr_array, sparse.lil_matrix)
-        for dtype in (np.int64, bool, float)
-    }
-
-
-def dense(y):
-    return y.toarray() if sparse.issparse(y) else y
-
-
-def forms(y):
-    """The same indicators in every form."""
-    dtypes = (np.int8, np.uint8, np.int16, np.int32, np.uint64, np.longlong, bool, np.float16, np.float32, np.float64)
-    explicit = sparse.csr_matrix(y + 1)
-    explicit.data -= 1  # zeros that are stored
-    return {
-        **{np.dtype(dtype).name: y.astype(dtype) for dtype in dtypes},
-        "list": y.tolist(),
-        "list of bool": (y > 0).tolist(),
-        "columns first": np.asfortranarray(y),
-        "strides": np.repeat(y, 2, axis=1)[:, ::2],
-        "backwards": y[::-1].copy()[::-1],
-        "data frame": pd.DataFrame(y),
-        "data frame of uint8": pd.DataFrame(y.astype(np.uint8), columns=list("pqrs")),
-        "explicit zeros": explicit,
-        **sparse_forms(y),
-    }
-
-
-def test_indicators_of_every_form():
-    X, y = make_data()
-    model, stream = make(random_state=0).fit(X, y), make().partial_fit(X, y)
-    for form, labels in forms(y).items():
-        other = make(random_state=0).fit(X, labels)
-        assert state(other) == state(model), form
-        assert state(make().partial_fit(X, labels)) == state(stream), form
-        kind = getattr(labels, "dtype", np.asarray(labels).dtype if form != "explicit zeros" else None)
-        assert other.predict(X).dtype == kind, form
-        assert sparse.issparse(other.predict(X)) == sparse.issparse(labels), form
-        np.testing.assert_array_equal(dense(other.predict(X)), model.predict(X))
-        for measure in ("score", "margin"):
-            assert getattr(model, measure)(X, labels) == getattr(model, measure)(X, y)
-        np.testing.assert_array_equal(model.sample_loss(X, labels), model.sample_loss(X, y))
-        np.testing.assert_array_equal(model.classes_, np.arange(4))
-    assert state(model) == state(make(random_state=0).fit(X, y))
-
-
-def test_single_rows_of_every_form():
-    """The fast path for one row and the long one learn the same bits."""
-    X, y = make_data(n=30)
-    whole = state(make().partial_fit(X, y))
-    for form, labels in forms(y).items():
-        rows = labels.tocsr() if sparse.issparse(labels) else np.asarray(labels)
-        short, long = make(), make()
-        for i in range(len(y)):
-            short.partial_fit(X[i : i + 1], rows[i : i + 1])
-            long.partial_fit(X[i : i + 1], rows[i : i + 1], classes=np.arange(4), sample_weight=[1.0])
-        assert state(short) == state(long) == whole, form
-
-
-@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float64])
-def test_indicators_in_another_byte_order(dtype):
-    X, y = make_data()
-    turned = y.astype(np.dtype(dtype).newbyteorder())
-    assert state(make(random_state=0).fit(X, turned)) == state(make(random_state=0).fit(X, y))
-
-
-def test_data_frame_of_columns_of_different_types():
-    X, y = make_data()
-    frame = pd.DataFrame({"a": y[:, 0], "b": y[:, 1] > 0})
-    assert state(make(random_state=0).fit(X, frame)) == state(make(random_state=0).fit(X, y[:, :2]))
-
-
-@pytest.mark.parametrize("place", [4, -1, 10**4, 10**9])
-def test_sparse_indicators_out_of_range(place):
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        *(("indices", [0, 1, 2, place]) for place in (4, -1, 10**4, 10**9)),
+        *(("indptr", edges) for edges in ([0, 1, 2, 3, 9], [0, 3, 2, 3, 4], [1, 1, 2, 3, 4])),
+    ],
+)
+def test_broken_sparse_indicators(part, value):
     y = sparse.csr_matrix(np.eye(4, dtype=int))
-    y.indices[-1] = place
+    setattr(y, part, np.array(value, dtype=y.indices.dtype))
     for model in (make(), make().fit(np.eye(4), np.eye(4, dtype=int))):
-        refuses(model, lambda model=model: model.partial_fit(np.eye(4), y), "y is not a valid CSR matrix: its indices")
-
-
-@pytest.mark.parametrize("edges", [[0, 1, 2, 3, 9], [0, 3, 2, 3, 4], [1, 1, 2, 3, 4]])
-def test_sparse_indicators_with_broken_rows(edges):
-    y = sparse.csr_matrix(np.eye(4, dtype=int))
-    y.indptr = np.array(edges, dtype=y.indptr.dtype)
-    model = make()
-    refuses(model, lambda: model.fit(np.eye(4), y), "y is not a valid CSR matrix: its indptr")
-
-
-def test_names_of_the_labels_in_another_order():
-    X, y = make_data()
-    frame = pd.DataFrame(y, columns=["sun", "rain", "wind", "snow"])
-    model = make().fit(X, frame)
-    turned = frame[["rain", "sun", "wind", "snow"]]
-    refuses(
-        model, lambda: model.partial_fit(X, turned), r"y has the columns \['rain', 'sun', .*\], and learning began with \['sun'"
-    )
-    with pytest.raises(ValueError, match="y has the columns"):
-        model.score(X, turned)
-
-
-def test_names_of_the_labels():
-    X, y = make_data()
-    model = make().fit(X, pd.DataFrame(y, columns=["sun", "rain", "wind", "snow"]))
-    np.testing.assert_array_equal(model.label_names_, ["sun", "rain", "wind", "snow"])
-    np.testing.assert_array_equal(model.classes_, np.arange(4))
-    for labels in (y, pd.DataFrame(y)):
-        assert not hasattr(model.fit(X, labels), "label_names_")
-    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
-    assert state(make(random_state=0).fit(frame, y)) == state(make(random_state=0).fit(X, y))
+        for call in (model.fit, model.partial_fit):
+            refuses(model, lambda call=call: call(np.eye(4), y), f"y is not a valid CSR matrix: its {part}")
 
 
 @pytest.mark.parametrize("labels", [["no", "yes"], [3, 7], [-1.0, 1.0], [False, True], [0, 1]], ids=repr)
@@ -157,14 +66,6 @@ def test_one_label_with_two_values(labels):
         whole.partial_fit(X[:1], [99])
     with pytest.raises(ValueError, match=r"classes=\[98, 99\] is not the same as on the first call"):
         whole.partial_fit(X[:1], y[:1], classes=[98, 99])
-
-
-def test_one_label_in_a_sparse_column():
-    X, y = make_data()
-    model = make(random_state=0).fit(X, y[:, 0])
-    with pytest.warns(DataConversionWarning):
-        column = make(random_state=0).fit(X, sparse.csr_matrix(y[:, :1]))
-    assert state(column) == state(model)
 
 
 @each_loss
@@ -207,67 +108,7 @@ def broken(a, b, c, d):
     return mistakes(a, b, c, d)
 
 
-def refuses(model, call, match, error=ValueError):
-    """The call fails, and leaves the model as it was."""
-    before = pickle.dumps(model)
-    with pytest.raises(error, match=match):
-        call()
-    assert pickle.dumps(model) == before
-
-
 Y = make_data()[1]
-
-
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        (2 * Y, r"y must hold zeros and ones, an indicator for each label; got \[2, "),
-        (Y - 1, r"y must hold zeros and ones.* got \[-1, "),
-        (np.where(Y > 0, np.nan, 0), r"y must hold zeros and ones.* got \[nan, "),
-        (Y + 0.5, r"y must hold zeros and ones.* got \[[01].5, "),
-        (np.where(Y > 0, "on", "off"), r"y must hold zeros and ones.* got \['o"),
-        (Y + 1j, r"y must hold zeros and ones.* got \["),
-        (sparse.csr_matrix(3 * Y), r"y must hold zeros and ones.* got \[3, "),
-        (sparse.coo_matrix((np.ones(2), ([0, 0], [1, 1])), shape=Y.shape), r"y must hold zeros and ones.* got \[2"),
-        (sparse.csr_matrix((np.ones(2), [1, 1], [0] + [2] * len(Y)), shape=Y.shape), r"y must hold zeros and ones.* twice"),
-        (Y[:, :, None], r"y must have shape \(n_samples, n_labels\).* got shape \(60, 4, 1\)"),
-        (Y[:, :0], r"y must have shape \(n_samples, n_labels\).* got shape \(60, 0\)"),
-        (Y[:-1], r"X has 60 rows and y has 59; both must have the same number"),
-        (None, "requires y to be passed, but the target y is None"),
-    ],
-    ids=lambda value: None if not isinstance(value, str) else value[-30:],
-)
-def test_labels_that_are_none(labels, message):
-    X, y = make_data()
-    fresh, fitted, stream = make(), make(random_state=0).fit(X, y), make().partial_fit(X, y)
-    for model, learn in ((fresh, fresh.fit), (fresh, fresh.partial_fit), (fitted, fitted.fit), (stream, stream.partial_fit)):
-        refuses(model, lambda learn=learn: learn(X, labels), message)
-    assert not hasattr(fresh, "classes_")
-    if labels is not None and not (labels.ndim == 2 and len(labels.shape) == 2 and labels.shape[0] < len(X)):
-        refuses(fitted, lambda: fitted.sample_loss(X, labels), "y ")
-
-
-@pytest.mark.parametrize(
-    ("labels", "classes", "message"),
-    [
-        (Y[:, :3], None, r"y has shape \(60, 3\), and learning began with 4 label"),
-        (Y[:, 0], None, r"y has shape \(60,\), and learning began with 4 label"),
-        (
-            Y,
-            [1, 2, 3, 4],
-            r"classes=\[1, 2, 3, 4\] must be None, the numbers of the 4 labels, 0 to 3, their values, \[0, 1\], or",
-        ),
-    ],
-)
-def test_labels_that_are_not_those_of_the_first_call(labels, classes, message):
-    X, y = make_data()
-    model = make().partial_fit(X, y)
-    refuses(model, lambda: model.partial_fit(X, labels, classes=classes), message)
-    refuses(model, lambda: model.partial_fit(X[:1], labels[:1], classes=classes), message.replace("60", "1"))
-    if classes is not None:
-        fresh = make()
-        refuses(fresh, lambda: fresh.partial_fit(X, labels, classes=classes), message)
-    assert state(model.partial_fit(X, y, classes=np.arange(4))) == state(make().partial_fit(X, y).partial_fit(X, y))
 
 
 @pytest.mark.parametrize("m", [2, 3, 4])
@@ -316,70 +157,6 @@ def test_classes_of_one_column():
     refuses(make(), lambda: make().partial_fit(X, y[:, 0], classes=[0]), r"and classes holds 1 class\(es\)")
 
 
-@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        (np.arange(60) % 3, "Only binary classification is supported.* 3 class"),
-        (np.array(list("abcdef"))[np.arange(60) % 6], "Only binary classification is supported.* 6 class"),
-        (np.zeros(60), r"Only binary classification is supported.* a single class"),
-        (np.arange(60) / 7, "Unknown label type: continuous"),
-        (np.where(Y[:, 0] > 0, np.nan, 0), "NaN"),
-    ],
-)
-def test_one_label_that_is_not_binary(labels, message):
-    X, _ = make_data()
-    model = make()
-    refuses(model, lambda: model.fit(X, labels), message)
-    refuses(model, lambda: model.partial_fit(X, labels), "classes must be passed on the first call to partial_fit")
-    refuses(model, lambda: model.partial_fit(X, labels, classes=[0, 1, 2]), "Only binary classification is supported")
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (
-            {"loss": PrecisionAtK(k=5)},
-            r"loss=PrecisionAtK\(k=5\) predicts 5 labels of each row, and there are 4; k must be at most 4",
-        ),
-        ({"loss": RecallAtK(k=5)}, r"loss=RecallAtK\(k=5\) predicts 5 labels"),
-        (
-            {"loss": PrecisionAtK(k=0)},
-            r"'k' parameter of PrecisionAtK must be an int in the range \[1, inf\) or a float in .* Got 0",
-        ),
-        ({"loss": RecallAtK(k=1.5)}, r"'k' parameter of RecallAtK must be an int .* Got 1.5"),
-        ({"loss": FBeta(beta=0)}, r"'beta' parameter of FBeta must be a float in the range \(0.0, inf\). Got 0"),
-        ({"loss": FBeta(beta=-1.0)}, "'beta' parameter of FBeta must be .* Got -1.0"),
-        ({"loss": FBeta(beta=np.nan)}, "'beta' parameter of FBeta must be .* Got nan"),
-        (
-            {"loss": "f2"},
-            "loss='f2' is not known; accepted are 'hamming', .*, functions of .* and instances of SubsetLoss",
-        ),
-        ({"loss": 3}, "'loss' parameter of PredtronMultilabelClassifier must be .* Got 3"),
-        ({"loss": None}, "'loss' parameter of PredtronMultilabelClassifier must be .* Got None"),
-        ({"representation": "onehot"}, "representation='onehot' is not known; accepted are 'sign_vector' and instances of"),
-        ({"representation": np.eye(4)}, "'representation' parameter of PredtronMultilabelClassifier must be"),
-        ({"norm": "l7"}, "norm='l7' is not known; accepted are"),
-        ({"update": "prank"}, "update='prank' needs ordered thresholds .* with representation='shared'.; accepted here are"),
-    ],
-)
-def test_parameters_that_are_none(settings, message):
-    X, y = make_data()
-    fresh, stream = make().set_params(**settings), make().partial_fit(X, y).set_params(**settings)
-    for model, learn in ((fresh, fresh.fit), (fresh, fresh.partial_fit), (stream, stream.partial_fit)):
-        refuses(model, lambda learn=learn: learn(X, y), message)
-    with pytest.raises(NotFittedError):
-        check_is_fitted(fresh)
-
-
-def test_pairs_of_one_label():
-    X, y = make_data()
-    model = make(loss="error_set_size")
-    refuses(
-        model, lambda: model.fit(X, y[:, 0]), "loss='error_set_size' is about pairs of labels, and there is 1 label; 'hamming'"
-    )
-
-
 BAD = [
     (negative, ValueError, r"loss must be finite and not negative; at \(a, b, c, d\) = .* it is -"),
     (not_a_number, ValueError, r"loss must be finite and not negative; at \(a, b, c, d\) = .* it is nan"),
@@ -395,35 +172,6 @@ def test_bad_function_at_the_first_round_leaves_the_estimator_as_it_was(function
     y[:, :3], y[:, 3:] = 1, 0  # what all of them are bad at
     for model in (make(loss=function, shuffle=False), make(shuffle=False).fit(X, y).set_params(loss=function)):
         refuses(model, lambda model=model: model.fit(X, y), message, error)
-
-
-@pytest.mark.parametrize(
-    ("loss", "message"),
-    [
-        (CountLoss(3), "'function' parameter of CountLoss must be a callable"),
-        (CountLoss(len, c_L=0), "'c_L' parameter of CountLoss must be"),
-        (CountLoss(len, c_L=2.0, C_L=1.0), "c_L=2.0 is the least positive loss and must be at most C_L=1.0"),
-        (FBeta(1e200), r"beta=1e\+200 must have a positive finite square"),
-        (FBeta, "loss=FBeta is a class; pass an instance"),
-    ],
-    ids=range(5),
-)
-def test_losses_that_are_none(loss, message):
-    X, y = make_data()
-    model = make(loss=loss)
-    refuses(model, lambda: model.fit(X, y), message)
-
-
-def test_weights_of_a_score():
-    X, y = make_data()
-    model = make().fit(X, y)
-    for weight, message in [
-        (np.zeros(len(y)), "zero for every row"),
-        (np.ones(3), "shape"),
-        (-np.ones(len(y)), "Negative values"),
-    ]:
-        with pytest.raises(ValueError, match=f"sample_weight.*{message}|{message}.*sample_weight"):
-            model.score(X, y, sample_weight=weight)
 
 
 @each_bad_function
@@ -453,3 +201,93 @@ def test_loss_and_predictions_are_of_one_problem():
     X, y = make_data()
     model = make().fit(X, y).set_params(loss=PrecisionAtK(k=1))
     assert (model.sample_loss(X, y) >= 0).all()
+
+
+# ------------------------------------------------------------------------------------------------------------------ sparse sets
+
+KINDS = [sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array, sparse.coo_array]
+
+
+def data(n=200):
+    return make_multilabel_classification(n, 10, n_classes=6, random_state=0)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("dtype", [np.int64, np.int8, bool, np.float32])
+def test_predictions_are_as_sparse_as_the_labels(kind, dtype):
+    X, Y = data()
+    labels = kind(Y.astype(dtype))
+    model = PredtronMultilabelClassifier(random_state=0).fit(X, labels)
+    predicted = model.predict(X)
+    assert predicted.format == "csr" and predicted.dtype == dtype
+    assert isinstance(predicted, sparse.sparray) == isinstance(labels, sparse.sparray)
+    dense = PredtronMultilabelClassifier(random_state=0).fit(X, Y)
+    assert_array_equal(predicted.toarray(), dense.predict(X))
+    assert isinstance(dense.predict(X), np.ndarray)
+    assert set(predicted.data.tolist()) == {1}
+
+
+def test_the_first_call_of_a_stream_says_how():
+    X, Y = data()
+    first, other = (PredtronMultilabelClassifier().partial_fit(X[:100], labels[:100]) for labels in (sparse.csr_array(Y), Y))
+    assert_array_equal(first.partial_fit(X[100:], Y[100:]).predict(X).toarray(), other.partial_fit(X[100:], Y[100:]).predict(X))
+    saved = pickle.loads(pickle.dumps(first))
+    assert sparse.issparse(saved.predict(X)) and not sparse.issparse(other.predict(X))
+    assert not sparse.issparse(first.fit(X, Y).predict(X))
+
+
+def test_one_label_is_dense():
+    X, Y = data()
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        model = PredtronMultilabelClassifier(random_state=0).fit(X, sparse.csr_matrix(Y[:, :1]))
+    assert_array_equal(model.predict(X), PredtronMultilabelClassifier(random_state=0).fit(X, Y[:, 0]).predict(X))
+
+
+@pytest.mark.parametrize("loss", ["hamming", "f1", "jaccard", "subset_zero_one"])
+def test_measures_are_those_of_dense_labels(loss):
+    X, Y = data()
+    sets, weight = sparse.csr_matrix(Y), np.random.default_rng(0).random(len(X))
+    model, dense = (PredtronMultilabelClassifier(loss=loss, random_state=0).fit(X, labels) for labels in (sets, Y))
+    for labels in (sets, Y):
+        for scored in (model, dense):
+            assert_array_equal(scored.sample_loss(X, labels), dense.sample_loss(X, Y))
+            assert scored.score(X, labels, sample_weight=weight) == dense.score(X, Y, sample_weight=weight)
+    assert subset_scorer(loss)(model, X, sets) == subset_scorer(loss)(dense, X, Y)
+    assert accuracy_score(sets, model.predict(X)) == accuracy_score(Y, dense.predict(X))
+    assert f1_score(sets, model.predict(X), average="micro") == f1_score(Y, dense.predict(X), average="micro")
+    found = [GridSearchCV(model, {"average": ["linear", False]}, cv=3).fit(X, labels).cv_results_ for labels in (sets, Y)]
+    assert_array_equal(found[0]["mean_test_score"], found[1]["mean_test_score"])
+    streams = [[(X[i : i + 20], labels[i : i + 20]) for i in range(0, len(X), 20)] for labels in (sets, Y)]
+    found = [progressive_val_score(PredtronMultilabelClassifier(loss=loss), stream) for stream in streams]
+    assert found[0] == pytest.approx(found[1])
+
+
+def test_no_dense_matrix_is_made():
+    n, m = 3000, 4000
+    random = np.random.default_rng(0)
+    X = sparse.random(n, 50, 0.1, "csr", random_state=random)
+    Y = sparse.random(n, m, 3 / m, "csr", random_state=random, data_rvs=np.ones)
+    model = PredtronMultilabelClassifier(max_iter=1, cv=0, random_state=0).fit(X, Y)
+    model.predict(X[:10])
+    tracemalloc.start()
+    with joblib.parallel_config(n_jobs=1):  # each thread has a block of scores
+        predicted = model.predict(X)
+        model.score(X, Y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert predicted.shape == (n, m) and peak < n * m / 4  # bytes, a quarter of the smallest dense matrix
+
+
+@pytest.mark.parametrize("frames", ["pandas", "polars", "pyarrow"])
+def test_names_of_labels_make_a_frame(frames):
+    X, Y = data()
+    names = list("abcdef")
+    frame = pd.DataFrame(Y, columns=names)
+    if frames == "polars":
+        frame = pytest.importorskip("polars").DataFrame(Y, schema=names)
+    elif frames == "pyarrow":
+        frame = pytest.importorskip("pyarrow").table(dict(zip(names, Y.T, strict=True)))
+    model = PredtronMultilabelClassifier(random_state=0).fit(X, frame)
+    assert model.label_names_.tolist() == names
+    predicted = pd.DataFrame(model.predict(X), columns=model.label_names_)
+    assert_array_equal(predicted[["f", "a"]], model.predict(X)[:, [5, 0]])

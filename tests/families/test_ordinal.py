@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from cases import assert_close, cost_table, data, losses, name, pairwise, random_code, random_costs, state, updates
+from cases import assert_close, cost_table, losses, name, random_code, random_costs, updates
 from euclidean import PredtronOrdinalClassifier
 from scipy import sparse
 
@@ -18,11 +18,7 @@ from sklearn_predtron.losses import CostMatrix, ZeroOne
 from sklearn_predtron.norms._l2 import L2Weights
 from sklearn_predtron.problems._user import Objects, PythonProblem
 from sklearn_predtron.representations import Code, OneHot, SharedThermometer, Thermometer
-from sklearn_predtron.updates import (
-    PassiveAggressive,
-    PerceptronUpdate,
-    PRank,
-)
+from sklearn_predtron.updates import PassiveAggressive, PerceptronUpdate, PRank
 from sklearn_predtron.updates import _rules as core
 
 LAST = {"average": False, "shuffle": False}
@@ -208,15 +204,6 @@ def test_prank_weighs_its_steps():
     np.testing.assert_array_equal(models[1].moved, 1.5 * models[0].moved)
 
 
-@pytest.mark.parametrize("representation", ["thermometer", "onehot", "simplex", random_code(4, 3)], ids=name)
-def test_prank_is_for_shared_thresholds(representation):
-    X, y = real_numbers(4)
-    model = PredtronOrdinalClassifier(representation=representation, update="prank")
-    with pytest.raises(ValueError, match=r"update='prank' needs ordered thresholds .* with representation='shared'\)"):
-        model.fit(X, y)
-    assert not hasattr(model, "classes_")
-
-
 # -------------------------------------------------------------------------------------------------------- shared thresholds
 
 
@@ -312,26 +299,6 @@ def test_thresholds_are_ordered_after_every_round(number):
     assert model.n_updates_ > 10
 
 
-@pytest.mark.parametrize(
-    ("update", "form", "average"),
-    pairwise([*updates(), PRank()], [np.asarray, sparse.csr_matrix], ["linear", 4.0, False]),
-    ids=lambda part: getattr(part, "__name__", name(part)),
-)
-def test_shared_learners_go_on_from_a_pickle(update, form, average):
-    X, y = data(n=60, k=5)
-    rows = form(X)
-    model = PredtronOrdinalClassifier(representation="shared", update=update, average=average)
-    model.partial_fit(rows[:40], y[:40], classes=np.arange(5))
-    twin = pickle.loads(pickle.dumps(model))
-    assert state(twin) == state(model)
-    model.partial_fit(rows[40:], y[40:])
-    assert state(twin) != state(model)
-    for i in range(40, 60):
-        twin.partial_fit(rows[i : i + 1], y[i : i + 1])
-    assert state(twin) == state(model)
-    assert np.array_equal(twin.decision_function(rows), model.decision_function(rows))
-
-
 def test_average_of_shared_thresholds_stopped_and_started():
     """The average is of the iterates since it was switched on."""
     X, y = real_numbers(5, n=90)
@@ -342,38 +309,6 @@ def test_average_of_shared_thresholds_stopped_and_started():
     model.set_params(average="uniform").partial_fit(X[60:], y[60:])
     assert_close(model.coef_[0], np.mean([u for u, _, _ in trace[60:]], axis=0))
     assert_close(model.intercept_, np.mean([b for _, b, _ in trace[60:]], axis=0))
-
-
-@pytest.mark.parametrize(("first", "second"), [("thermometer", "shared"), ("shared", "thermometer"), ("shared", "onehot")])
-@pytest.mark.parametrize("r", [2, 4])
-def test_representation_cannot_change_in_mid_stream(first, second, r):
-    X, y = real_numbers(r)
-    model = PredtronOrdinalClassifier(representation=first).partial_fit(X, y, classes=np.arange(r))
-    model.set_params(representation=second)
-    before = pickle.dumps(model)
-    with pytest.raises(ValueError, match=f"representation='{second}' has .* and the weights so far have .*call fit"):
-        model.partial_fit(X, y)
-    assert pickle.dumps(model) == before
-    twin = PredtronOrdinalClassifier(representation=first).partial_fit(X, y, classes=np.arange(r)).partial_fit(X, y)
-    assert state(model.set_params(representation=first).partial_fit(X, y)) == state(twin)
-    assert len(model.set_params(representation=second).fit(X, y).classes_) == r
-
-
-def test_the_length_of_the_intercepts_feature_cannot_change_in_mid_stream():
-    """PRank takes "auto" for 1, the other updates for the running mean."""
-    X, y = np.array([[1.0], [2.0], [4.0]]), [0, 1, 2]
-    for first, second in [("adaptive", "prank"), ("prank", "adaptive")]:
-        model = PredtronOrdinalClassifier(representation="shared", update=first).fit(X, y)
-        with pytest.raises(ValueError, match="intercept_scaling cannot change from"):
-            model.set_params(update=second).partial_fit(X, y)
-
-
-def test_shared_thresholds_need_an_intercept():
-    X, y = real_numbers(4)
-    model = PredtronOrdinalClassifier(representation="shared", fit_intercept=False)
-    with pytest.raises(ValueError, match=r"fit_intercept=False .*representation='shared'.*accepted is True"):
-        model.fit(X, y)
-    assert not hasattr(model, "classes_")
 
 
 # ------------------------------------------------------------------------------------------------- inference by brute force

@@ -1,26 +1,29 @@
 """The ordinal classifier among its users: labels and their order, errors, scores, weights, searches, a real data set."""
 
 import pickle
+import subprocess
+import sys
 import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from cases import assert_close, cost_table, name, random_code, random_costs, state, updates
+from numpy.testing import assert_array_equal
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import BaggingClassifier
+from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler, scale
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
+from sklearn.preprocessing import scale
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
-from sklearn_predtron import norms as norm_parts
 from sklearn_predtron.losses import Absolute, CostMatrix
-from sklearn_predtron.representations import SharedThermometer, Thermometer
-from sklearn_predtron.updates import PassiveAggressive
+from sklearn_predtron.representations import Thermometer
+from sklearn_predtron.updates import PRank
 from tests.inside import problem_of
 
 NAMES = np.array(["low", "medium", "high", "extreme"])  # alphabetically extreme, high, low, medium
@@ -133,36 +136,6 @@ def test_categories_of_numbers_turn_the_order_round():
     np.testing.assert_array_equal(3 - model.predict(X), PredtronOrdinalClassifier(cv=0, random_state=0).fit(X, 3 - y).predict(X))
 
 
-@pytest.mark.parametrize("form", [lambda c: c, pytest.param(pd.Series, marks=pytest.mark.slow)], ids=["Categorical", "Series"])
-def test_ordered_pandas_categories_bring_their_order(form):
-    X, y = make_data()
-    column = form(pd.Categorical(NAMES[y], categories=NAMES, ordered=True))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = PredtronOrdinalClassifier(random_state=0).fit(X, column)
-        stream = PredtronOrdinalClassifier().partial_fit(X[:50], column[:50]).partial_fit(X[50:], column[50:])
-    assert model.classes_.tolist() == stream.classes_.tolist() == NAMES.tolist()
-    assert state(model) == state(fitted())
-    assert state(stream) == state(PredtronOrdinalClassifier().partial_fit(X, y, classes=range(4)))
-    assert model.score(X, column) == fitted().score(X, y)
-    np.testing.assert_array_equal(model.sample_loss(X, column), np.abs(fitted().predict(X) - y))
-    other = form(pd.Categorical(NAMES[y], categories=NAMES[::-1], ordered=True))
-    assert PredtronOrdinalClassifier().fit(X, other).classes_.tolist() == NAMES[::-1].tolist()
-    assert PredtronOrdinalClassifier(categories=NAMES).fit(X, other).classes_.tolist() == NAMES.tolist()
-    with pytest.raises(ValueError, match=r"categories=\['extreme', .*\] are not in the order .* \['low', "):
-        stream.partial_fit(X, other)
-
-
-@pytest.mark.parametrize("form", [lambda c: c, pd.Series], ids=["Categorical", "Series"])
-def test_unordered_pandas_categories_bring_none(form):
-    X, y = make_data()
-    with pytest.warns(UserWarning, match="alphabet"):
-        model = PredtronOrdinalClassifier(cv=0).fit(X, form(pd.Categorical(NAMES[y], categories=NAMES)))
-    assert model.classes_.tolist() == sorted(NAMES)
-    numbers = form(pd.Categorical(y, categories=[3, 1, 0, 2]))
-    assert PredtronOrdinalClassifier(cv=0).fit(X, numbers).classes_.tolist() == [0, 1, 2, 3]
-
-
 def test_ranks_that_never_occur_are_kept():
     X, y = make_data()
     there = y != 2
@@ -267,14 +240,6 @@ def test_fewer_categories_in_mid_stream():
     assert bits(model) == before
 
 
-def test_margin_needs_a_label_for_each_row():
-    X, y = make_data()
-    model = PredtronOrdinalClassifier().fit(X, y)
-    for n in (1, 3):
-        with pytest.raises(ValueError, match=f"X has {len(X)} rows and y has {n}"):
-            model.margin(X, y[:n])
-
-
 def test_rows_out_of_range():
     """An error before anything is learned, for every update on predictions."""
     for update in ("perceptron", "loss_driven"):
@@ -284,27 +249,6 @@ def test_rows_out_of_range():
         with pytest.raises(ValueError, match=r"X\[0\] has the length 7e\+153"):
             model.partial_fit([[7e153]], [0])
         assert bits(model) == before
-
-
-def test_labels_that_are_not_known_in_mid_stream():
-    X, y = make_data()
-    model = PredtronOrdinalClassifier(categories=NAMES).partial_fit(X, NAMES[y])
-    before = bits(model)
-    for rows in (X[:1], X[:2], sparse.csr_matrix(X[:1])):
-        with pytest.raises(ValueError, match=r"y .*\['vast'\]; accepted are \['low', 'medium', 'high', 'extreme'\]"):
-            model.partial_fit(rows, ["vast"] * rows.shape[0])
-    with pytest.raises(ValueError, match=r"classes=\['low', 'high'\] is not the same as"):
-        model.partial_fit(X, NAMES[y], classes=["low", "high"])
-    with pytest.raises(ValueError, match=r"y .*\['vast'\]; accepted"):
-        model.score(X[:1], ["vast"])
-    assert bits(model) == before
-
-
-def test_missing_labels_of_pandas_are_named():
-    X, _ = make_data(n=4)
-    column = pd.Series(pd.Categorical(["low", None, "high", "low"], categories=NAMES, ordered=True))
-    with pytest.raises(ValueError, match=r"y contains NaN: nan at place 1 is a missing label; accepted are \['low'"):
-        PredtronOrdinalClassifier().fit(X, column)
 
 
 # ---------------------------------------------------------------------------------------------------------- scores and losses
@@ -398,42 +342,7 @@ def test_class_weights_go_by_label():
         PredtronOrdinalClassifier(class_weight={0: 1.0}, **settings).fit(X, labels)
 
 
-def test_balanced_class_weights():
-    X, y = make_data()
-    there = (y != 3) | (np.arange(len(y)) % 3 == 0)
-    X, y = X[there], y[there]
-    balance = len(y) / (4 * np.bincount(y))
-    model = PredtronOrdinalClassifier(class_weight="balanced", categories=NAMES, random_state=0, cv=0).fit(X, NAMES[y])
-    twin = PredtronOrdinalClassifier(categories=NAMES, random_state=0, cv=0).fit(X, NAMES[y], sample_weight=balance[y])
-    assert_close(model.coef_, twin.coef_)
-    assert state(model) != state(PredtronOrdinalClassifier(random_state=0, cv=0).fit(X, y))
-    with pytest.raises(ValueError, match=r"class_weight 'balanced' is not supported for partial_fit.*pass a dict"):
-        model.partial_fit(X, NAMES[y])
-
-
 # ------------------------------------------------------------------------------------------------------- streams and searches
-
-
-@pytest.mark.parametrize(
-    "settings", [{}, {"class_weight": {"low": 2.0, "high": 0}}, {"loss": "squared", "average": 9.0}], ids=str
-)
-@pytest.mark.parametrize("representation", ["thermometer", "shared", "onehot"])
-def test_single_rows_take_the_short_way_to_the_same_bits(representation, settings):
-    """Lists, columns of objects and given weights of 1 take the long way."""
-    X, y = make_data()
-    whole = PredtronOrdinalClassifier(categories=NAMES, representation=representation, **settings).partial_fit(X, NAMES[y])
-    ways = [
-        lambda model, i: model.partial_fit(X[i : i + 1], NAMES[y[i : i + 1]]),
-        lambda model, i: model.partial_fit(X[i : i + 1], [str(NAMES[y[i]])]),
-        lambda model, i: model.partial_fit(X[i : i + 1], NAMES[y[i : i + 1]], sample_weight=[1.0]),
-        lambda model, i: model.partial_fit([X[i].tolist()], NAMES[y[i : i + 1]].tolist()),
-        lambda model, i: model.partial_fit(X[i : i + 1], pd.Categorical(NAMES[y[i : i + 1]], categories=NAMES, ordered=True)),
-    ]
-    for way in ways:
-        model = PredtronOrdinalClassifier(categories=NAMES, representation=representation, **settings)
-        for i in range(len(y)):
-            way(model, i)
-        assert state(model) == state(whole)
 
 
 def test_batches_of_ordered_columns_are_a_stream():
@@ -445,32 +354,6 @@ def test_batches_of_ordered_columns_are_a_stream():
         column = pd.Series(pd.Categorical(NAMES[y[i : i + 10]], categories=NAMES, ordered=True))
         stream.partial_fit(X[i : i + 10], column if i == 0 else column.cat.remove_unused_categories())
     assert state(stream) == state(whole)
-
-
-def test_search_over_all_parts_in_a_pipeline():
-    X, y = make_data(noise=1.0)
-    model = PredtronOrdinalClassifier(update=PassiveAggressive(C=1.0), categories=NAMES, random_state=0, cv=0, max_iter=3)
-    grid = {
-        "representation": ["thermometer", "shared", SharedThermometer(), "onehot", "simplex"],
-        "norm": ["l2", norm_parts.L2()],
-        "update__C": [1e-3, 1.0],
-        "loss": ["absolute", "squared", "zero_one"],
-    }
-    grid = {f"predtronordinalclassifier__{key}": values for key, values in grid.items()}
-    search = GridSearchCV(make_pipeline(StandardScaler(), model), grid, cv=2, error_score="raise").fit(X, NAMES[y])
-    scores = search.cv_results_["mean_test_score"]
-    assert len(scores) == 60
-    assert len(np.unique(scores)) > 5
-    assert search.score(X, NAMES[y]) == search.best_estimator_.score(X, NAMES[y]) > 0.8
-    assert model.update.C == 1.0
-
-
-def test_clones_go_on_with_the_same_parameters():
-    X, y = make_data()
-    model = PredtronOrdinalClassifier(categories=NAMES, representation=SharedThermometer(), loss=random_costs(4), random_state=0)
-    twin = clone(model).fit(X, NAMES[y])
-    assert state(twin) == state(model.fit(X, NAMES[y])) == state(pickle.loads(pickle.dumps(model)))
-    assert not hasattr(clone(model), "classes_")
 
 
 @pytest.mark.parametrize("representation", ["thermometer", "shared"])
@@ -557,3 +440,201 @@ def test_labels_that_a_meta_estimator_has_numbered():
         BaggingClassifier(model, random_state=0).fit(X, names[y])
     with pytest.raises(ValueError, match=r"\['lo'\]; accepted are \['low', 'medium', 'high'\]\.$"):
         model.fit(X, np.where(y == 0, "lo", names[y]))
+
+
+# -------------------------------------------------------------------------------------------------- thresholds on one direction
+
+
+def data(n=300, r=4):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((n, 5)) + 2
+    score = X @ random.standard_normal(5) + random.standard_normal(n) / 2
+    return X, np.digitize(score, np.quantile(score, np.arange(1, r) / r))
+
+
+@pytest.mark.parametrize("norm", ["l2", "l1", "scaled"])
+@pytest.mark.parametrize("update", ["adaptive", PRank()], ids=str)
+@pytest.mark.parametrize("r", [2, 4])
+def test_ordered_thresholds_on_the_direction_predict(norm, update, r):
+    X, y = data(r=r)
+    model = PredtronOrdinalClassifier(representation="shared", norm=norm, update=update, random_state=0).fit(X, y)
+    thresholds = model.thresholds_
+    assert thresholds.shape == (r - 1,) and (np.diff(thresholds) >= 0).all()
+    assert_array_equal((X @ model.coef_[0] >= thresholds[:, None]).sum(axis=0), model.predict(X))
+    with pytest.raises(ValueError, match="read-only"):
+        thresholds[0] = 0
+
+
+def test_they_are_those_of_what_predicts():
+    X, y = data()
+    model = PredtronOrdinalClassifier(representation="shared", random_state=0).fit(X, y)
+    assert_array_equal(-model.thresholds_, model.intercept_)
+    assert (model.thresholds_ != -model.last_intercept_).any()
+
+
+@pytest.mark.parametrize("representation", ["thermometer", "onehot"])
+def test_several_directions_have_none(representation):
+    X, y = data()
+    model = PredtronOrdinalClassifier(representation=representation, random_state=0).fit(X, y)
+    assert not hasattr(model, "thresholds_")
+    with pytest.raises(AttributeError, match="thresholds_ is of representation='shared'"):
+        model.thresholds_  # noqa: B018
+
+
+# ------------------------------------------------------------------------------------------------ columns that declare an order
+
+
+def codes_of(y, names):
+    return np.array([list(names).index(label) for label in y])
+
+
+def dictionary(y, names=NAMES, *, ordered=True):
+    return pa.DictionaryArray.from_arrays(pa.array(codes_of(y, names), pa.int8()), pa.array(list(names)), ordered=ordered)
+
+
+def chunks(y, names=NAMES):
+    return pa.chunked_array([dictionary(y[:7], names), dictionary(y[7:], names)])
+
+
+def arrow_series(y, names=NAMES):
+    return pd.Series(pd.arrays.ArrowExtensionArray(chunks(y, names)), index=np.arange(len(y))[::-1])
+
+
+ORDERED = {
+    "polars Enum": lambda y, names=NAMES: pl.Series("grade", y, dtype=pl.Enum(list(names))),
+    "Arrow dictionary": dictionary,
+    "Arrow chunks": chunks,
+    "pandas Series of Arrow": arrow_series,
+    "pandas Index of Arrow": lambda y, names=NAMES: pd.Index(arrow_series(y, names)),
+    "pandas array of Arrow": lambda y, names=NAMES: arrow_series(y, names).array,
+    "pandas Categorical": lambda y, names=NAMES: pd.Categorical(y, categories=names, ordered=True),
+    "pandas Series": lambda y, names=NAMES: pd.Series(pd.Categorical(y, categories=names, ordered=True)),
+    "pandas CategoricalIndex": lambda y, names=NAMES: pd.CategoricalIndex(y, categories=names, ordered=True),
+}
+FRAMES = {
+    "pandas": lambda y: pd.DataFrame({"grade": pd.Categorical(y, categories=NAMES, ordered=True)}),
+    "pandas of Arrow": lambda y: pd.DataFrame({"grade": arrow_series(y)}),
+    "polars": lambda y: pl.DataFrame({"grade": ORDERED["polars Enum"](y)}),
+    "Arrow": lambda y: pa.table({"grade": chunks(y)}),
+}
+UNORDERED = {
+    "polars Categorical": lambda y: pl.Series(y, dtype=pl.Categorical),
+    "polars String": lambda y: pl.Series(y.tolist()),
+    "Arrow dictionary": lambda y: dictionary(y, ordered=False),
+    "Arrow text": lambda y: pa.array(y.tolist()),
+    "pandas Series of Arrow": lambda y: pd.Series(pd.arrays.ArrowExtensionArray(dictionary(y, ordered=False))),
+    "pandas Categorical": lambda y: pd.Categorical(y, categories=NAMES),
+    "pandas Series": lambda y: pd.Series(pd.Categorical(y, categories=NAMES)),
+    "pandas frame": lambda y: pd.DataFrame({"grade": pd.Categorical(y, categories=NAMES)}),
+}
+
+
+@pytest.mark.parametrize("form", ORDERED)
+def test_columns_bring_their_order(form):
+    X, codes = make_data()
+    y, column = NAMES[codes], ORDERED[form]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = PredtronOrdinalClassifier(cv=0, random_state=0).fit(X, column(y))
+        stream = PredtronOrdinalClassifier().partial_fit(X[:9], column(y[:9]))
+        stream.partial_fit(X[9:10], column(y[9:10])).partial_fit(X[10:], column(y[10:]))
+    assert model.classes_.tolist() == stream.classes_.tolist() == NAMES.tolist()
+    assert state(model) == state(PredtronOrdinalClassifier(cv=0, random_state=0).fit(X, codes))
+    assert state(stream) == state(PredtronOrdinalClassifier().partial_fit(X, codes, classes=range(4)))
+    assert model.score(X, column(y)) == model.score(X, y)
+    np.testing.assert_array_equal(model.sample_loss(X, column(y)), model.sample_loss(X, y))
+    turned = PredtronOrdinalClassifier(cv=0).fit(X, column(y, NAMES[::-1]))
+    assert turned.classes_.tolist() == NAMES[::-1].tolist()
+    given = PredtronOrdinalClassifier(categories=NAMES, cv=0).fit(X, column(y, NAMES[::-1]))
+    assert given.classes_.tolist() == NAMES.tolist()
+    with pytest.raises(ValueError, match=r"categories=\['extreme', .*\] are not in the order .* \['low', "):
+        stream.partial_fit(X, column(y, NAMES[::-1]))
+
+
+@pytest.mark.parametrize("form", ORDERED)
+def test_ranks_of_columns_that_never_occur_are_kept(form):
+    X, codes = make_data()
+    there = codes != 2
+    column = ORDERED[form](NAMES[codes[there]], [*NAMES, "beyond"])
+    model = PredtronOrdinalClassifier(cv=0).fit(X[there], column)
+    assert model.classes_.tolist() == [*NAMES, "beyond"] and model.intercept_.shape == (4,)
+
+
+@pytest.mark.parametrize("form", FRAMES)
+def test_frames_of_one_column_bring_its_order(form):
+    X, codes = make_data()
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        model = PredtronOrdinalClassifier(cv=0, random_state=0).fit(X, FRAMES[form](NAMES[codes]))
+    assert model.classes_.tolist() == NAMES.tolist()
+    assert state(model) == state(PredtronOrdinalClassifier(cv=0, random_state=0).fit(X, codes))
+
+
+@pytest.mark.parametrize("form", UNORDERED)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
+def test_other_text_is_in_the_order_of_the_alphabet_with_a_warning(form):
+    X, codes = make_data()
+    with pytest.warns(UserWarning, match="alphabet"):
+        model = PredtronOrdinalClassifier(cv=0).fit(X, UNORDERED[form](NAMES[codes]))
+    assert model.classes_.tolist() == sorted(NAMES)
+
+
+def test_dictionaries_of_numbers():
+    X, codes = make_data()
+    unordered = pd.Categorical(codes, categories=[3, 1, 0, 2])
+    assert PredtronOrdinalClassifier(cv=0).fit(X, unordered).classes_.tolist() == [0, 1, 2, 3]
+    levels = pa.array([30, 20, 10, 0])
+    column = pa.DictionaryArray.from_arrays(pa.array(codes), levels, ordered=True)
+    model = PredtronOrdinalClassifier(cv=0, random_state=0).fit(X, column)
+    assert model.classes_.tolist() == [30, 20, 10, 0] and model.classes_.dtype == np.int64
+    assert state(model) == state(PredtronOrdinalClassifier(cv=0, random_state=0).fit(X, codes))
+
+
+def test_chunks_with_dictionaries_of_their_own():
+    """Each may leave out ranks of the longest; where they contradict each other there is no order to take."""
+    X, codes = make_data()
+    y = NAMES[codes]
+    few = np.flatnonzero(np.isin(y, ["low", "high"]))
+    rest = np.setdiff1d(np.arange(len(y)), few)
+    order = np.concatenate([few, rest])
+    for short, good in [(["low", "high"], True), (["high", "low"], False)]:
+        parts = [dictionary(y[few], short), dictionary(y[rest])]
+        for column in (pa.chunked_array(parts), pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array(parts)))):
+            if good:
+                assert PredtronOrdinalClassifier(cv=0).fit(X[order], column).classes_.tolist() == NAMES.tolist()
+                continue
+            with pytest.raises(ValueError, match=r"y has chunks .* \['high', 'low'\] and \['low', 'medium', .* categories"):
+                PredtronOrdinalClassifier(cv=0).fit(X[order], column)
+            assert PredtronOrdinalClassifier(categories=NAMES, cv=0).fit(X[order], column).classes_.tolist() == NAMES.tolist()
+
+
+@pytest.mark.parametrize("form", ["polars Enum", "Arrow dictionary", "pandas Series of Arrow"])
+def test_missing_labels_are_an_error(form):
+    X, codes = make_data()
+    column = ORDERED[form](NAMES[codes])
+    if form == "polars Enum":
+        missing = pl.Series("grade", [None, *column[1:]], dtype=column.dtype)
+    else:
+        missing = pa.DictionaryArray.from_arrays(pa.array([None, *codes[1:]], pa.int8()), pa.array(NAMES.tolist()), ordered=True)
+        missing = pd.Series(pd.arrays.ArrowExtensionArray(missing)) if form != "Arrow dictionary" else missing
+    with pytest.raises(ValueError, match=r"y contains NaN: (None|<NA>) at place 0"):
+        PredtronOrdinalClassifier().fit(X, missing)
+
+
+@pytest.mark.parametrize("form", ["polars Enum", "pandas Series of Arrow"])
+def test_searches_keep_the_order(form):
+    X, codes = make_data()
+    y = NAMES[codes]
+    model = PredtronOrdinalClassifier(max_iter=2, cv=0, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        found = cross_val_score(model, X, ORDERED[form](y), cv=3, error_score="raise")
+        search = GridSearchCV(model, {"max_iter": [1, 2]}, cv=3, error_score="raise").fit(X, ORDERED[form](y))
+    assert search.best_estimator_.classes_.tolist() == NAMES.tolist()
+    np.testing.assert_array_equal(found, cross_val_score(model.set_params(categories=NAMES), X, y, cv=3))
+
+
+def test_neither_polars_nor_arrow_nor_pandas_is_needed():
+    code = "import sys; sys.modules.update(polars=None, pyarrow=None, pandas=None); from sklearn_predtron import *"
+    code += "; del sys.modules['pandas']"  # which scikit-learn before 1.9 takes for the module
+    code += "; print(PredtronOrdinalClassifier().fit([[0.0], [1]], [7, 8]).classes_)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[7 8]"

@@ -1,12 +1,21 @@
 """Label rankings by votes of pairs: against the reference and binary learners, decoding, streams, refusals, bounds."""
 
 import itertools
-import pickle
 
 import numpy as np
 import pytest
-from cases import assert_agrees, assert_close, intercept_settings, layouts, name, needs_callbacks, state, updates_of_the_reference
-from ranking_cases import make_labels, plain, refuses
+from cases import (
+    assert_agrees,
+    assert_close,
+    intercept_settings,
+    layouts,
+    name,
+    needs_callbacks,
+    row_weights,
+    state,
+    updates_of_the_reference,
+)
+from ranking_cases import make_labels, refuses
 from reference.norms import Euclidean, Group, PNorm, Trace
 from reference.preferences import PreferencesReference, votes_of
 from sklearn.linear_model import LogisticRegression
@@ -42,12 +51,6 @@ def make_orders(n=60, p=5, m=4, seed=0):
     return X, t.argsort(axis=1).argsort(axis=1)
 
 
-def weights_of(n):
-    weight = np.random.default_rng(5).uniform(0.2, 2.5, n)
-    weight[::7] = 0
-    return weight
-
-
 # ------------------------------------------------------------------------------------------------------------ what is learned
 
 
@@ -60,7 +63,7 @@ def test_iterates_and_averages(number):
     y[3::11] = 2  # lists of one grade
     X[7] = 0
     X = X.astype(np.float32).astype(np.float64)
-    intercept, weight = ["auto", 1.5, None][number % 3], weights_of(len(X)) if number % 2 else np.ones(len(X))
+    intercept, weight = ["auto", 1.5, None][number % 3], row_weights(len(X)) if number % 2 else np.ones(len(X))
     reference = PreferencesReference(4, X.shape[1], update.alias, update.get_params(), intercept=intercept, norm=plain_norm)
     reference.learn(X, y, weight)
     assert reference.n_updates > 3
@@ -186,22 +189,6 @@ def test_a_single_label():
 # --------------------------------------------------------------------------------------------------------- streams and states
 
 
-@pytest.mark.parametrize("norm", ["l2", "scaled", "l1", "group", "trace", "rkhs"])
-def test_any_split_of_a_stream(norm):
-    """Also row by row on the fast path, from a pickle in midst, and with weights; kernels to the last bits."""
-    X, y = make_labels(m=4)
-    whole = preferences(norm=norm).partial_fit(X, y)
-    single, pickled = preferences(norm=norm), preferences(norm=norm).partial_fit(X[:11], y[:11])
-    for i in range(len(X)):
-        single.partial_fit(X[i : i + 1], y[i : i + 1])
-    pickled = pickle.loads(pickle.dumps(pickled)).partial_fit(X[11:], y[11:])
-    repeated = preferences(norm=norm).partial_fit(X, y, sample_weight=np.full(len(X), 3.0))
-    for model in (single, pickled, repeated):
-        np.testing.assert_allclose(model.decision_function(X), whole.decision_function(X), rtol=1e-12)
-        assert norm == "rkhs" or state(model) == state(whole)
-    assert (single.t_, single.n_updates_) == (whole.t_, whole.n_updates_)
-
-
 def test_damaged_states_are_refused():
     X, y = make_labels(m=3)
     rule = preferences().partial_fit(X, y)._model.learner.update
@@ -247,30 +234,6 @@ def test_own_checks(check, norm):
 
 
 WORKS = "accepted with it is loss='kendall_tau' of PredtronLabelRanker"
-ACCEPTED = "accepted here are 'predtron', 'loss_driven', 'perceptron', 'passive_aggressive', 'adaptive', 'subgradient' and"
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"loss": "ndcg"}, WORKS),
-        ({"loss": "ap"}, WORKS),
-        ({"loss": "swapped_pairs"}, WORKS),
-        ({"loss": "ranking_zero_one"}, WORKS),
-        ({"update": "slam"}, ACCEPTED),
-        ({"update": "max_pair"}, ACCEPTED),
-        ({"update": "listnet"}, ACCEPTED),
-        ({"update": "mmp"}, ACCEPTED),
-        ({"update": "prank"}, ACCEPTED),
-    ],
-    ids=plain,
-)
-def test_what_does_not_go_with_votes(settings, message):
-    X, y = make_labels(m=3, grades=(0, 1))
-    for model in (preferences(), preferences().fit(X, y), preferences().partial_fit(X, y)):
-        model.set_params(**settings)
-        refuses(model, lambda model=model: model.fit(X, y), message)
-        refuses(model, lambda model=model: model.partial_fit(X, y), message)
 
 
 def test_documents_are_not_compared_by_votes():
@@ -283,24 +246,11 @@ def test_documents_are_not_compared_by_votes():
         preferences(representation="pairwise2").fit(np.eye(3), np.eye(3))
 
 
-def test_weights_of_labels_are_none_of_pairs():
-    """Three labels have as many scores as pairs."""
+def test_labels_have_no_pairs():
     X, y = make_labels(m=3)
     labels = PredtronLabelRanker(loss="kendall_tau").partial_fit(X, y)
-    message = "representation='pairwise' has 3 scores of pairs and the weights so far have 3 scores; call fit"
-    labels.set_params(representation="pairwise")
-    refuses(labels, lambda: labels.partial_fit(X, y), message)
-    pairs = preferences().partial_fit(X, y).set_params(representation="log")
-    refuses(pairs, lambda: pairs.partial_fit(X, y), "'log' has 3 scores and the weights so far have 3 scores of pairs; call fit")
     with pytest.raises(AttributeError, match="pairs_ is of representation='pairwise'"):
         _ = labels.set_params(representation="log").pairs_
-
-
-def test_another_number_of_labels():
-    X, y = make_labels(m=4)
-    model = preferences().partial_fit(X, y)
-    refuses(model, lambda: model.partial_fit(X, y[:, :3]), r"y has shape \(40, 3\), and learning began with 4 label")
-    refuses(model, lambda: model.score(X, y[:, :3]), r"y has shape \(40, 3\)")
 
 
 # ---------------------------------------------------------------------------------------------------------- margins and bounds

@@ -1,28 +1,21 @@
 """Rankers: the learner against the reference, ties, pairwise hinges; any form of the rows, any split of the stream."""
 
 import itertools
+from itertools import permutations
 
 import numpy as np
 import pytest
 import reference.ranking as plain
-from cases import assert_close, layouts, name, updates_of_the_reference
+from cases import assert_close, layouts, name, row_weights, state, updates_of_the_reference
 from reference.ranking import RankingReference
 from scipy import sparse
 
-from sklearn_predtron import PredtronLabelRanker, PredtronRanker
-from sklearn_predtron.losses import NDCG, AveragePrecision, KendallTau, RankingZeroOne, SwappedPairs
-from sklearn_predtron.metrics import kendall_tau
-from sklearn_predtron.representations import PowerRank
-from sklearn_predtron.updates import (
-    MMP,
-    Adaptive,
-    ListNet,
-    LossAugmented,
-    MaxPair,
-    PassiveAggressive,
-    PerceptronUpdate,
-    Slam,
-)
+from sklearn_predtron import PredtronBipartiteClassifier, PredtronLabelRanker, PredtronRanker
+from sklearn_predtron.losses import NDCG, AveragePrecision, KendallTau, PrecisionAtK, RankingZeroOne, RecallAtK, SwappedPairs
+from sklearn_predtron.metrics import average_precision, kendall_tau, mean_over_queries, ndcg
+from sklearn_predtron.problems._relevance import Relevances
+from sklearn_predtron.representations import LogRank, Pairwise, PowerRank
+from sklearn_predtron.updates import MMP, Adaptive, ListNet, LossAugmented, MaxPair, PassiveAggressive, PerceptronUpdate, Slam
 
 AVERAGES = ["linear", "uniform", 7.5, False]
 WARM = 12  # rounds before the comparison, after which no two rankings tie
@@ -119,12 +112,6 @@ def make_labels(grades, n=34, p=5, m=4, seed=0):
     return X, y
 
 
-def weights_of(n):
-    weight = np.random.default_rng(5).uniform(0.2, 2.5, n)
-    weight[::7] = 0
-    return weight
-
-
 def qid_of(X, first=0):
     return np.repeat(np.arange(first, first + len(X)), [len(x) for x in X])
 
@@ -200,13 +187,6 @@ def assert_agrees(model, reference, average):
     np.testing.assert_allclose(model.cumulative_loss_, reference.cumulative_loss, rtol=1e-12)
 
 
-def state(model):
-    """All that predicts and counts, to be compared bit by bit."""
-    arrays = (model.coef_, model.intercept_, model.last_coef_, model.last_intercept_)
-    counts = (model.t_, model.n_mistakes_, model.n_updates_, model.cumulative_loss_)
-    return [np.asarray(array).tobytes() for array in arrays] + list(counts)
-
-
 def with_losses_in_turn(updates):
     """Every update with half of the losses that it goes with; the number of the case, by which other settings take turns."""
     pairs = [(update, loss) for i, update in enumerate(updates) for loss in [*LOSSES][i % 2 :: 2] if goes_with(update, loss)]
@@ -259,7 +239,7 @@ def test_losses_of_the_reference():
 @with_losses_in_turn(BY_COMPETITOR + PAIRWISE)
 def test_iterates_and_averages(update, loss, number):
     X, y = make_queries(LOSSES[loss][2])
-    representation, weight = representation_for(update, loss, number), weights_of(len(X)) if number % 3 else None
+    representation, weight = representation_for(update, loss, number), row_weights(len(X)) if number % 3 else None
     reference = reference_of(X, y, loss, representation, update, weight)
     for average in AVERAGES:
         model = warmed(ranker(update, loss, representation, average=average), X, y, weight)
@@ -269,7 +249,7 @@ def test_iterates_and_averages(update, loss, number):
 @with_losses_in_turn(BY_COMPETITOR + PAIRWISE + FOR_LABELS)
 def test_iterates_and_averages_of_labels(update, loss, number):
     X, y = make_labels(LOSSES[loss][2])
-    representation, weight = representation_for(update, loss, number), weights_of(len(X)) if number % 2 else None
+    representation, weight = representation_for(update, loss, number), row_weights(len(X)) if number % 2 else None
     intercept = ["auto", 0.7, None][number % 3]
     settings = {"fit_intercept": False} if intercept is None else {"intercept_scaling": intercept}
     reference = reference_of(X, y, loss, representation, update, weight, n_labels=y.shape[1], intercept=intercept)
@@ -336,40 +316,6 @@ def test_documents_of_weight_zero_are_absent_and_a_query_weighs_the_mean():
 
 
 # ------------------------------------------------------------------------------------------------------- streams in any split
-
-
-def ends(n, seed):
-    """Consecutive batches of queries, many of a single one."""
-    sizes = np.random.default_rng(seed).choice([1, 1, 1, 2, 5, 16], n)
-    stops = np.unique(np.minimum(np.cumsum(sizes), n))
-    return [slice(start, stop) for start, stop in zip(np.append(0, stops[:-1]), stops, strict=True)]
-
-
-@pytest.mark.parametrize(("update", "loss"), two_losses_each(BY_COMPETITOR + PAIRWISE), ids=name)
-def test_partial_fit_is_the_same_in_any_split(update, loss):
-    X, y = make_queries(LOSSES[loss][2])
-    form = FORMS[(len(repr(update)) + len(loss)) % len(FORMS)]
-    for weight in (None, weights_of(len(X))):
-        states = []
-        for parts in ([slice(None)], [slice(i, i + 1) for i in range(len(X))], ends(len(X), 0)):
-            model = ranker(update, loss, "power")
-            for part in parts:
-                learn(model, X[part], y[part], None if weight is None else weight[part], form)
-            states.append(state(model))
-        assert all(found == states[0] for found in states)
-
-
-@pytest.mark.parametrize("update", [*FOR_LABELS, MMP(weights="random"), Adaptive(), Slam()], ids=name)
-def test_partial_fit_of_labels_is_the_same_in_any_split(update):
-    for form in FORMS:
-        X, y = make_labels(GRADES)
-        rows, states = layouts(X)[form], []
-        for parts in ([slice(None)], [slice(i, i + 1) for i in range(len(X))], ends(len(X), 0)):
-            model = label_ranker(update, "ndcg")
-            for part in parts:
-                model.partial_fit(rows[part], y[part])
-            states.append(state(model))
-        assert all(found == states[0] for found in states)
 
 
 @each_update
@@ -614,3 +560,86 @@ def test_kendall_uses_no_representation():
     X, y = make_queries(GRADES)
     states = {repr(state(learn(ranker(Adaptive(), "kendall", name), X, y))) for name in REPRESENTATIONS}
     assert len(states) == 1
+
+
+# ------------------------------------------------------------------------------------------- losses and measures of tied scores
+
+TIED_LOSSES = {
+    "ndcg": (NDCG(), 4),
+    "ndcg@2": (NDCG(k=2), 4),
+    "steps": (NDCG(gain=lambda y: y + 0.5, discount=lambda j: (4 - j // 2).clip(0)), 4),
+    "ap": (AveragePrecision(), 2),
+    "swapped pairs": (SwappedPairs(), 2),
+    "zero-one": (RankingZeroOne(), 3),
+    "kendall": (KendallTau(), 4),
+}
+
+
+@pytest.mark.parametrize(("loss", "grades"), TIED_LOSSES.values(), ids=TIED_LOSSES)
+def test_losses_are_expectations(loss, grades):
+    rng = np.random.default_rng(0)
+    problem = loss.build(LogRank(), 5)
+    for trial in range(60):
+        y, scores = rng.integers(0, grades, 5).astype(float), rng.integers(0, 1 + trial % 4, 5).astype(float)
+        labels = Relevances(y, np.array([0, 5], dtype=np.intp))
+        # A little noise in all orders: the scores of each of these rankings are distinct.
+        untied = [problem.losses(scores + 0.01 * np.array(noise), labels)[0] for noise in permutations(range(5))]
+        assert problem.losses(scores, labels)[0] == pytest.approx(np.mean(untied), abs=1e-12), (y, scores)
+
+
+def test_losses_of_pairwise_votes():
+    y, scores = np.array([2.0, 1, 0]), np.zeros((1, 3))
+    problem, labels = KendallTau().build(Pairwise(), 3), Relevances(y, np.array([0, 3], dtype=np.intp))
+    assert problem.losses(scores, labels)[0] == 0.5
+    assert problem.losses(np.array([[1.0, 1, 0]]), labels)[0] == pytest.approx(1 / 6)  # the last two labels tie
+
+
+@pytest.mark.parametrize(
+    ("loss", "measure"),
+    [(NDCG(), ndcg), (AveragePrecision(), average_precision), (KendallTau(), lambda *given: (kendall_tau(*given) + 1) / 2)],
+    ids=["ndcg", "ap", "kendall"],
+)
+def test_losses_and_measures_agree(loss, measure):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2 if isinstance(loss, AveragePrecision) else 4, (50, 20)).astype(float)
+    scores = rng.integers(0, 4, y.shape).astype(float)
+    found = loss.build(LogRank(), 20).losses(scores.ravel(), Relevances(y.ravel(), np.arange(0, 1001, 20)))
+    np.testing.assert_allclose(1 - found, measure(y, scores), atol=1e-12)
+
+
+def test_rankers_that_know_nothing():
+    """Scores that are all equal are worth as much in any order of the rows; a round counts its worst order."""
+    y, qid, X = np.tile([2, 1, 0, 0], 50), np.repeat(np.arange(50), 4), np.zeros((200, 1))
+    model = PredtronRanker(random_state=0).fit(X, y, qid=qid)
+    for order in (y, y.reshape(-1, 4)[:, ::-1].ravel()):
+        assert model.score(X, order, qid=qid) == pytest.approx(mean_over_queries(ndcg, y, 0 * y, qid))
+        np.testing.assert_allclose(model.sample_loss(X, order, qid=qid), 1 - model.score(X, order, qid=qid))
+    assert 0.5 < model.score(X, y, qid=qid) < 0.9
+    stream = PredtronRanker().partial_fit(X, y, qid=qid)
+    assert stream.cumulative_loss_ == pytest.approx(50 * (1 - ndcg([2, 1, 0, 0], [1, 2, 3, 4])[0]))
+    alike = y.reshape(-1, 4)[:, ::-1]
+    labels = PredtronLabelRanker(cv=0).fit(np.eye(50, 2), 0 * alike)  # no ranking is wrong, and nothing is learned
+    assert labels.score(np.eye(50, 2), alike) == pytest.approx(mean_over_queries(ndcg, y, 0 * y, qid))
+
+
+@pytest.mark.parametrize("loss", [PrecisionAtK(k=3), RecallAtK(k=3), RecallAtK(k=0.5, rule="at_most")], ids=str)
+def test_batches_at_k(loss):
+    """The rows at the border of the best k are in random order, as far as the loss is concerned."""
+    rng = np.random.default_rng(0)
+    X, y, groups = rng.integers(0, 2, (60, 1)).astype(float), rng.integers(0, 2, 60), np.repeat(np.arange(10), 6)
+    y[::6] = 1
+    model = PredtronBipartiteClassifier(loss=loss, random_state=0).fit(X, y, groups=groups)
+    found = model.sample_loss(X, y, groups=groups)
+    shuffled = [rng.permutation(6) + 6 * np.repeat(np.arange(10), 6).reshape(10, 6) for _ in range(2000)]
+    for rows in shuffled[:3]:
+        np.testing.assert_allclose(model.sample_loss(X[rows.ravel()], y[rows.ravel()], groups=groups), found, atol=1e-12)
+        assert model.score(X[rows.ravel()], y[rows.ravel()], groups=groups) == pytest.approx(model.score(X, y, groups=groups))
+    truth, losses, right = y.reshape(10, 6), np.zeros(10), 0.0
+    for rows in shuffled:
+        on = model.predict(X[rows.ravel()], groups=groups).reshape(10, 6)
+        true = np.take_along_axis(truth, rows % 6, axis=1)
+        a, p, t = (on & true).sum(axis=1), on.sum(axis=1), true.sum(axis=1)
+        losses += loss.evaluate(a, p - a, t - a, 6 - p - t + a)
+        right += (on == true).mean()
+    np.testing.assert_allclose(found, losses / 2000, atol=0.05)
+    assert model.score(X, y, groups=groups) == pytest.approx(right / 2000, abs=0.01)

@@ -4,20 +4,18 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from cases import needs_callbacks, needs_scikit_learn, without_ids
-from ranking_cases import label_ranker, make_data, make_labels, ranker, refuses
+from cases import needs_callbacks, needs_scikit_learn, state, without_ids
+from ranking_cases import label_ranker, make_data, make_labels, plain, ranker, refuses
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_predtron import PredtronRanker
-from sklearn_predtron.losses import NDCG
+from sklearn_predtron.losses import NDCG, RankingLoss
 from sklearn_predtron.metrics import ndcg_scorer
-from sklearn_predtron.representations import PowerRank
-from sklearn_predtron.updates import Adaptive
-from tests.families.test_ranking import state
+from sklearn_predtron.representations import LinearRank, PowerRank
+from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven
 
 # ------------------------------------------------------------------------------------------------ pipelines, searches, routing
 
@@ -137,17 +135,6 @@ def test_without_routing():
             call()
 
 
-def test_label_ranker_in_a_search():
-    X, y = make_labels()
-    pipeline = make_pipeline(StandardScaler(), label_ranker(max_iter=2))
-    grid = {"predtronlabelranker__update": ["adaptive", "mmp", "slam"], "predtronlabelranker__representation": ["log", "linear"]}
-    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(X, y)
-    assert search.best_score_ > 0.7
-    assert search.predict(X).shape == y.shape
-    weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
-    assert pipeline.fit(X, y, predtronlabelranker__sample_weight=weight).score(X, y, sample_weight=weight) > 0.7
-
-
 # ---------------------------------------------------------------------------------------------------------------- callbacks
 
 
@@ -220,17 +207,6 @@ def ndcg_of_queries(model, X, y, **given):
     return {"score": model.score(X, y, **given)}
 
 
-@needs_callbacks
-def test_progress_bar(capsys):
-    pytest.importorskip("rich")
-    from sklearn.callback import ProgressBar
-
-    X, y, qid = make_data()
-    model = ranker().set_callbacks(ProgressBar()).fit(X, y, qid)
-    assert "PredtronRanker" in capsys.readouterr().out
-    assert state(model) == state(ranker().fit(X, y, qid))
-
-
 # ------------------------------------------------------------------------------------------------------- streams and epochs
 
 
@@ -273,20 +249,6 @@ def test_warm_start():
     assert state(labels) == state(label_ranker(norm="l2", shuffle=False, max_iter=4).fit(X, y))
 
 
-@pytest.mark.parametrize(("average", "weigh"), [("uniform", lambda t: 1), ("linear", lambda t: t), (3.0, lambda t: 2 ** (t / 3))])
-def test_averages(average, weigh):
-    X, y, qid = make_data()
-    model, iterates, weights = ranker(norm="l2", average=average), [], []
-    for query in np.unique(qid):
-        model.partial_fit(X[qid == query], y[qid == query])
-        iterates.append(model.last_coef_)
-        weights.append(weigh(model.t_))
-    np.testing.assert_allclose(model.coef_, np.average(iterates, axis=0, weights=weights), rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(model.predict(X), X @ model.coef_, atol=1e-12)
-    last = ranker(norm="l2", average=False).partial_fit(X, y, qid)
-    np.testing.assert_array_equal(last.coef_, model.last_coef_)
-
-
 def test_shapes_and_intercepts():
     X, y, qid = make_data()
     model = ranker().fit(X, y, qid)
@@ -300,25 +262,243 @@ def test_shapes_and_intercepts():
     np.testing.assert_allclose(labels.decision_function(X), X @ labels.coef_.T + labels.intercept_, atol=1e-12)
 
 
-def test_names_of_the_features():
-    X, y, qid = make_data()
-    frame = pd.DataFrame(X, columns=list("abcde"))
-    model = ranker().fit(frame, y, qid)
-    np.testing.assert_array_equal(model.feature_names_in_, list("abcde"))
-    assert state(model) == state(ranker().fit(X, y, qid))
-    for call in (lambda: model.predict(frame[list("bacde")]), lambda: model.partial_fit(frame[list("bacde")], y, qid)):
-        refuses(model, call, "feature names")
-    stream = ranker()
-    for query in np.unique(qid):
-        stream.partial_fit(frame[qid == query], y[qid == query])
-    assert state(stream) == state(ranker().partial_fit(X, y, qid))
-    with pytest.warns(UserWarning, match="feature names"):
-        model.partial_fit(X[qid == 0], y[qid == 0])
-    assert not hasattr(ranker().fit(X, y, qid), "feature_names_in_")
+# ----------------------------------------------------------------------------------------------------------- functions of users
 
 
-def test_unfitted():
+def falling_below_six(j):
+    """Falls for lists of fewer than 6."""
+    return -np.minimum(j, 5.0)
+
+
+@pytest.mark.parametrize(
+    "setting", [{"representation": falling_below_six}, {"loss": NDCG(discount=lambda j: np.where(j > 5, 2.0, 1.0))}], ids=plain
+)
+def test_a_longer_query_than_ever_before(setting):
+    """Positions that no list had so far are asked for in mid-stream."""
+    rng = np.random.default_rng(0)
+    model, plain = ranker(**setting), ranker(**setting)
+    parameter = "representation" if "representation" in setting else "discount"
+    for _ in range(3):
+        X, y = rng.standard_normal((2, 3)), [0, 1]
+        model.partial_fit(X, y), plain.partial_fit(X, y)
+    long = rng.standard_normal((9, 3))
+    fitted = clone(model).fit(X, y, "one")
+    for learner in (model, fitted):
+        before, scores = state(learner), learner.predict(long)
+        calls = [
+            lambda learner=learner: learner.partial_fit(long, np.arange(9)),
+            lambda learner=learner: learner.partial_fit(long, np.arange(9), qid=[0] * 9),
+            lambda learner=learner: learner.fit(long, np.arange(9), "one"),
+            lambda learner=learner: learner.sample_loss(long, np.arange(9), "one"),
+            lambda learner=learner: learner.margin(long, np.arange(9), "one"),
+        ]
+        for call in calls:
+            with pytest.raises(ValueError, match=f"^{parameter}="):
+                call()
+            assert state(learner) == before
+            np.testing.assert_array_equal(learner.predict(long), scores)
+    for _ in range(3):
+        X, y = rng.standard_normal((3, 3)), [0, 1, 1]
+        model.partial_fit(X, y), plain.partial_fit(X, y)
+    assert state(model) == state(plain)
+
+
+def test_functions_of_the_user():
+    """A function gives what the part of the same values gives."""
     X, y, qid = make_data()
-    for call in ("predict", "rank", "sample_loss", "score", "margin"):
-        with pytest.raises(NotFittedError):
-            getattr(ranker(), call)(*(X,) if call in ("predict", "rank") else (X, y, qid))
+    for own, part in (
+        ({"representation": lambda j: -j}, {"representation": "linear"}),
+        ({"representation": lambda j: 1 / j}, {"representation": "reciprocal"}),
+        ({"loss": NDCG(gain=lambda y: y)}, {"loss": NDCG(gain="linear")}),
+        ({"loss": NDCG(gain=lambda y: 2.0**y - 1)}, {"loss": "ndcg"}),
+        ({"loss": NDCG(k=3, discount=lambda j: 1 / np.log2(1 + j))}, {"loss": NDCG(k=3)}),
+    ):
+        model, other = ranker(**own).fit(X, y, qid), ranker(**part).fit(X, y, qid)
+        np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-9)
+        np.testing.assert_allclose(model.sample_loss(X, y, qid), other.sample_loss(X, y, qid), atol=1e-12)
+    precise = ranker(loss=NDCG(k=2, gain="linear", discount=np.ones_like)).fit(X, y > 1, qid)
+    t = precise.predict(X)
+    best = [np.sort(y[qid == q] > 1)[::-1][:2].sum() for q in np.unique(qid)]
+    found = [(y[qid == q] > 1)[np.argsort(-t[qid == q])][:2].sum() for q in np.unique(qid)]
+    expected = [1 - a / b if b else 0.0 for a, b in zip(found, best, strict=True)]
+    np.testing.assert_allclose(precise.sample_loss(X, y > 1, qid), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("own", "weight"),
+    [
+        ({"representation": np.vectorize(lambda j: -float(j))}, 1.0),
+        ({"loss": NDCG(discount=np.vectorize(lambda j: 1 / j))}, 1.0),
+        ({"loss": NDCG(gain=np.vectorize(lambda y: 2.0 * y))}, 0.0),
+    ],
+    ids=["representation", "discount", "gain"],
+)
+def test_functions_that_stand_no_empty_arrays(own, weight):
+    X, y, qid = make_data()
+    model = ranker(**own).partial_fit(X, y, qid, np.full(len(y), weight))
+    assert model.t_ == (20 if weight else 0)
+
+
+# ------------------------------------------------------------------------------------------------------------ bad parameters
+
+
+@pytest.mark.parametrize("settings", [{"fit_intercept": False}, {"class_weight": "balanced"}, {"intercept_scaling": 1.0}])
+def test_parameters_that_a_ranker_of_documents_does_not_have(settings):
+    with pytest.raises(TypeError, match="unexpected keyword argument"):
+        PredtronRanker(**settings)
+
+
+@pytest.mark.parametrize("update", [LossAugmented(eta="theory"), LossDriven(eta="theory")], ids=str)
+def test_a_step_without_a_theorem_is_refused_for_single_documents_too(update):
+    """Whose representations are all at one place."""
+    X, y, _ = make_data(grades=(0, 1))
+    model = ranker(update=update, loss="kendall_tau")
+    with pytest.warns(UserWarning, match="every query has one document"):
+        refuses(
+            model, lambda: model.partial_fit(X[:2], y[:2], qid=[0, 1]), r"eta='theory'\) has no theorem for the pairwise form"
+        )
+
+
+# ------------------------------------------------------------------------------------ failures, lists of any length, subclasses
+
+
+def documents(n, p=3, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, p)), rng.integers(0, 3, n)
+
+
+@pytest.mark.parametrize("function", ["square", "cumsum", "empty", "zeros", "arange"])
+@pytest.mark.parametrize("loss", ["ndcg", "ap", "swapped_pairs", "kendall_tau"])
+def test_an_interrupt_while_room_is_made(loss, function, monkeypatch):
+    """The next call finds either no array of the longer list, or all of them."""
+    X, y = documents(5000)
+    y = np.minimum(y, 1)
+    real = getattr(np, function)
+    for last in range(1, 12):
+        model, calls = ranker(loss=loss).partial_fit(X[:3], [0, 1, 1]), []
+
+        def stop(*args, calls=calls, last=last, **more):
+            calls.append(args)
+            if len(calls) == last:
+                raise KeyboardInterrupt
+            return real(*args, **more)
+
+        monkeypatch.setattr(np, function, stop)
+        try:
+            model.partial_fit(X, y)
+        except KeyboardInterrupt:
+            assert model.t_ == 1
+        monkeypatch.setattr(np, function, real)
+        model.partial_fit(X[::-1].copy(), y[::-1].copy())
+        assert model.t_ in (2, 3)
+
+
+@pytest.mark.parametrize("update", ["max_pair", "mmp", "slam", "listnet", "adaptive", "perceptron"])
+def test_rows_out_of_range(update):
+    """A row too long to be learned from is refused before anything changes, whatever the update."""
+    a, b = np.zeros((1, 16)), np.zeros((1, 16))
+    a[0, :2], b[0, :2] = (1e100, -1e100), (1e200, 1e200)
+    model = label_ranker(update=update, average=False, fit_intercept=False).partial_fit(a, [[2, 1, 0]])
+    refuses(model, lambda: model.partial_fit(b, [[0, 1, 2]]), "has the length 1.41e\\+200")
+
+
+class Short(NDCG):
+    def discounts(self, m):
+        return super().discounts(m)[:10]
+
+
+class Rising(LinearRank):
+    def values(self, m):
+        return -super().values(m)
+
+
+class Few(LinearRank):
+    def values(self, m):
+        return super().values(m)[:2]
+
+
+class OneGain(NDCG):
+    def gains(self, labels):
+        return super().gains(labels)[:1]
+
+
+class Whole(LinearRank):
+    def values(self, m):
+        return -np.arange(m)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"loss": Short()}, "discount"),
+        ({"representation": Rising()}, "must fall strictly"),
+        ({"representation": Few()}, r"must give \(30,\)"),
+        ({"loss": OneGain()}, "gains of shape"),
+        ({"loss": RankingLoss()}, "does not define build"),
+    ],
+    ids=["discounts", "rising", "few", "gains", "no build"],
+)
+def test_subclasses_that_break_their_word(setting, message):
+    X, y = documents(30)
+    model = ranker(**setting)
+    with pytest.raises((ValueError, TypeError), match=message):
+        model.fit(X, y, "one")
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_a_subclass_may_return_integers():
+    X, y = documents(30)
+    np.testing.assert_array_equal(ranker(representation=Whole()).fit(X, y, "one").coef_.shape, (3,))
+
+
+@pytest.mark.parametrize("first", [1, 400])
+def test_functions_see_no_more_positions_than_there_are(first):
+    """What is decreasing for the lists there are is decreasing enough, in any split."""
+    X, y = documents(801)
+    table = 1 / np.arange(1.0, 402)
+    setting = {"representation": lambda j: np.exp(-j), "loss": NDCG(discount=lambda j: table[j.astype(int) - 1])}
+    qid = np.repeat([0, 1], [400, 401])
+    whole = ranker(**setting).partial_fit(X, y, qid=qid)
+    parts = ranker(**setting).partial_fit(X[:400], y[:400]).partial_fit(X[400:], y[400:])
+    np.testing.assert_array_equal(whole.coef_, parts.coef_)
+
+
+def test_gains_of_relevances_that_occur():
+    """A function that has no value at 0 is not asked for one."""
+    X = [[1.0], [2.0], [3.0]]
+    assert ranker(loss=NDCG(gain=np.log)).fit(X, [2, 3, 4], "one").n_updates_ > 0
+
+
+def test_absent_documents_order_no_queries():
+    """The first document of weight 0 of a query does not say when the query is learned."""
+    X, y, qid = np.array([[1.0, 0], [0, 1], [1, 1], [2, 1], [0.5, 3]]), np.array([0, 2, 1, 1, 0]), np.array([0, 1, 0, 1, 0])
+    weight = np.array([0.0, 1, 1, 1, 1])
+    kept = weight > 0
+    given = ranker().partial_fit(X, y, qid=qid, sample_weight=weight)
+    np.testing.assert_array_equal(given.coef_, ranker().partial_fit(X[kept], y[kept], qid=qid[kept]).coef_)
+
+
+def test_a_warm_start_that_overflows_changes_nothing():
+    X = np.eye(2)
+    B = 1e200 * X
+    model = ranker(update="max_pair", average=False, warm_start=True, shuffle=False).fit(X, [0, 1], "one")
+    refuses(model, lambda: model.fit(np.r_[-B, B], [0, 1, 0, 1], qid=[0, 0, 1, 1]), "has the length 1e\\+200")
+
+
+@pytest.mark.parametrize("tiny", [1e-310, 1e-17, 1e-8])
+def test_tiny_relevances(tiny):
+    """The loss depends on their ratios, with gains in proportion to them."""
+    X, wrong = [[1.0], [2.0], [3.0]], [1, 0, 0.5]
+    for gain in ("linear", "exponential"):
+        if gain == "exponential" and tiny < 1e-300:
+            continue
+        loss = NDCG(gain=gain)
+        smaller = np.array(wrong) * tiny
+        scaled = ranker(loss=loss, update="max_pair").fit(X, smaller, "one").sample_loss(X, smaller, "one")
+        plain = ranker(loss=NDCG(gain="linear"), update="max_pair").fit(X, wrong, "one").sample_loss(X, wrong, "one")
+        np.testing.assert_allclose(scaled, plain, rtol=1e-6)
+
+
+def test_weights_near_the_largest_number():
+    X, y = documents(12)
+    assert np.isfinite(ranker().fit(X, y, "one", sample_weight=np.full(12, 1e308)).last_coef_).all()

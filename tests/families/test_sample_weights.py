@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from cases import make_data
+from cases import FAMILIES, lesson, make_data
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_classification
 from sklearn.ensemble import AdaBoostClassifier
@@ -13,16 +13,8 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_predtron import (
-    PredtronBinaryClassifier,
-    PredtronClassifier,
-    PredtronLabelRanker,
-    PredtronMultilabelClassifier,
-    PredtronOrdinalClassifier,
-    PredtronRanker,
-)
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronMultilabelClassifier
 from sklearn_predtron._support.parts import kinds
-from sklearn_predtron.datasets import make_ranking_queries
 from sklearn_predtron.families.input.reading import Batch, as_rows
 from sklearn_predtron.families.training.plan import generator_of, seed_of
 from sklearn_predtron.families.training.runs import Epochs, first_appearances
@@ -78,41 +70,19 @@ def test_equal_weights_are_none(factor):
     assert not weighted._model.learner.weighted
 
 
-FAMILIES = {
-    "binary": PredtronBinaryClassifier,
-    "multiclass": PredtronClassifier,
-    "ordinal": PredtronOrdinalClassifier,
-    "multilabel": PredtronMultilabelClassifier,
-    "label ranking": PredtronLabelRanker,
-    "ranking": PredtronRanker,
-}
-
-
-def family_data(family):
-    """X, y, and what else the calls take."""
-    if family == "ranking":
-        X, y, qid = make_ranking_queries(60, random_state=0)
-        return X, y, {"qid": qid}
-    X, y = make_data(2 if family == "binary" else 3)
-    if family == "multilabel":
-        return X, (X[:, :3] > 0).astype(int), {}
-    return X, (np.digitize(X[:, :3], [-1, 0, 1]) if family == "label ranking" else y), {}
-
-
-def predictions(model, X):
-    return np.asarray(model.predict(X))
-
-
 @pytest.mark.parametrize("shuffle", [True, False])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
 def test_only_ratios_matter(family, shuffle):
-    X, y, more = family_data(family)
+    X = make_data(3)[0]
+    y, more, _ = lesson(family, X[:, :3])
     weight = np.random.default_rng(0).uniform(0.1, 3, len(X))
     weight[::7] = 0
-    model = FAMILIES[family](shuffle=shuffle, random_state=0)
-    expected = predictions(model.fit(X, y, **more, sample_weight=weight), X)
+    weight = np.repeat(weight[::5], 5) if "sid" in more else weight
+    model = family(shuffle=shuffle, random_state=0)
+    ids = more if "sid" in more else {}
+    expected = model.fit(X, y, **more, sample_weight=weight).predict(X, **ids)
     for factor in [1e-300, 1e-5, 3.0, 1e300]:
-        found = predictions(model.fit(X, y, **more, sample_weight=factor * weight), X)
+        found = model.fit(X, y, **more, sample_weight=factor * weight).predict(X, **ids)
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 

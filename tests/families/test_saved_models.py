@@ -4,6 +4,8 @@ import copy
 import gzip
 import pickle
 import pickletools
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import cloudpickle
@@ -13,6 +15,7 @@ import pytest
 import skops.io
 from golden.write import FAMILIES, FILED, NORMS, data, learn
 from numpy.testing import assert_array_equal
+from scipy import sparse
 from sklearn.base import clone
 
 import sklearn_predtron
@@ -22,6 +25,7 @@ from sklearn_predtron import (
     PredtronClassifier,
     PredtronMultilabelClassifier,
     PredtronRanker,
+    PredtronSequenceTagger,
     datasets,
     decisions,
     features,
@@ -29,10 +33,15 @@ from sklearn_predtron import (
     norms,
     updates,
 )
+from sklearn_predtron._support.parts import Part
+from sklearn_predtron.decisions import AtLeast, AtMost, ExpectedCost
+from sklearn_predtron.decisions._promises import CONDITIONS
+from sklearn_predtron.families.estimator.model_file import content_of
 from sklearn_predtron.families.model.model import Model
+from sklearn_predtron.families.model.model_parts import LEAST_COMPRESSED, compress_zeros
 from sklearn_predtron.losses import FBeta, Reject
 from sklearn_predtron.norms import RKHS
-from sklearn_predtron.predictor._compiled_parts import FORMAT, compiled
+from sklearn_predtron.predictor._compiled_parts import FORMAT, compiled, decompress, is_compressed
 from sklearn_predtron.updates import Adaptive, PassiveAggressive
 from tests.own_checks import frozen, is_same
 
@@ -270,41 +279,230 @@ def test_a_subclass_that_saves_its_attributes_is_saved_in_mid_stream(copied):
     assert_array_equal(other.partial_fit(X, y).coef_, copy.deepcopy(model).partial_fit(X, y).coef_)
 
 
-def test_labels_that_lack_something_are_damaged():
-    X, y, _ = data("multiclass")
-    state = PredtronClassifier().fit(X, y).__getstate__()
-    packed = state["_model"]
-    parts = [{**part, "state": []} if part["kind"] == "Classes" else part for part in packed["parts"]]
-    assert parts != packed["parts"]
-    with pytest.raises(ValueError, match=r"saved model is damaged: .*classes"):
-        PredtronClassifier().__setstate__({**state, "_model": {**packed, "parts": parts}})
+# -------------------------------------------------------------------------------------------- values at the ends of their range
+
+NUMBERS = [0, 1, 2, -1, 7, 40, 2**31, 2**62, 0.0, -0.0, 0.1, 0.5, 1.0, 3.5, 5e-324, 1e-300, 1e-100, 1e-9, 1e9, 1e100, 1e300]
+NUMBERS += [1.7e308, -1e-300, np.float32(0.25), np.longdouble(2), Fraction(1, 3), Decimal("0.2"), np.nextafter(1, 0)]
+OTHERS = [None, True, False, np.True_, "auto", "theory", "invsqrt", "pegasos", "balanced", "linear", "uniform", "fitted", "f1"]
+
+
+def missed_minus_false(matrix):
+    """A measure of two classes that may be below 0."""
+    return float(matrix[1, 0] - matrix[0, 1])
+
+
+OWN = {"missed_minus_false": missed_minus_false}
+
+
+def rows_of(family):
+    if family == "sequences":
+        X, y, _ = data("multiclass")
+        return X, y, {"sid": np.repeat(np.arange(10), 4)}
+    return data(family)
+
+
+def parts(kind=Part):
+    """All parts that need no arguments."""
+    for child in kind.__subclasses__():
+        yield from parts(child)
+        try:
+            if child.__module__.startswith("sklearn_predtron."):  # not of other tests
+                yield child()
+        except (TypeError, ValueError):
+            continue
+
+
+def settings(model):
+    """The parameters of an estimator, and those of each part that may be one of its parameters."""
+    own = [name for name in model.get_params(deep=False) if name not in ("random_state", "problem")]
+    found = [(None, None, name) for name in own]
+    for name in own:
+        fitting = [part for part in parts() if isinstance(part, tuple(model._parts_of(name)))]
+        found += [(name, part, inner) for part in fitting for inner in part.get_params(deep=False)]
+    return found
+
+
+def drawn_decision(random):
+    measure = random.choice([*CONDITIONS, "missed_minus_false"])
+    bound = NUMBERS[random.integers(len(NUMBERS))]
+    label = [None, 0, 1][random.integers(3)]
+    kind = [AtMost, AtLeast][random.integers(2)]
+    promise = kind(OWN.get(measure, str(measure)), bound, label=None if measure in OWN else label)
+    return ExpectedCost(subject_to=[promise], confidence=[None, 0.5, 0.9][random.integers(3)])
+
+
+def drawn(random, kind):
+    """An estimator with a value of a parameter."""
+    model = kind(random_state=0)
+    value = (NUMBERS + OTHERS)[random.integers(len(NUMBERS + OTHERS))]
+    if "reject" in model.get_params(deep=False) and random.random() < 0.2:
+        return model.set_params(decision=drawn_decision(random)), "decision"
+    place, part, name = (found := settings(model))[random.integers(len(found))]
+    if name == "max_iter" and isinstance(value, (int, np.integer)):
+        value = min(value, 40)  # not that many epochs
+    if part is None:
+        return model.set_params(**{name: value}), f"{name}={value!r}"
+    part = clone(part)
+    setattr(part, name, value)
+    return model.set_params(**{place: part}), f"{place}={part!r}"
+
+
+def filed_with_own(model, path):
+    model.save(path, custom=OWN)
+    return sklearn_predtron.load(path, custom=OWN)
+
+
+def written(model):
+    """All that a model file has."""
+    about, arrays = content_of(model, OWN)
+    return about, {name: (array.dtype, array.shape, array.tobytes()) for name, array in arrays.items()}
+
+
+EXACT_WAYS = {
+    "pickle": lambda model, path: pickle.loads(pickle.dumps(model)),
+    "deepcopy": lambda model, path: copy.deepcopy(model),
+    "model file": filed_with_own,
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # of values that are accepted, and strange
+@pytest.mark.parametrize("family", [*FAMILIES, "sequences"])
+def test_what_fit_accepts_is_saved(family, tmp_path, n_draws):
+    X, y, given = rows_of(family)
+    random, accepted = np.random.default_rng(0), 0
+    for _ in range(n_draws(20, 150)):
+        try:
+            model, what = drawn(random, FAMILIES.get(family, PredtronSequenceTagger))
+            model.fit(X, y, **given)
+        except (TypeError, ValueError):
+            continue
+        accepted += 1
+        state = written(model)
+        for way, save in EXACT_WAYS.items():
+            assert written(save(model, tmp_path / "model")) == state, f"{what}: {way}"
+        assert written(clone(model).fit(X, y, **given)) == state, f"{what}: clone"
+    assert accepted > 2
+
+
+# --------------------------------------------------------------------------------------------------- arrays without their zeros
+
+N = LEAST_COMPRESSED + 5
+
+
+def array(share, dtype=np.float64, shape=(N,)):
+    random = np.random.default_rng(0)
+    values = np.where(random.random(N) < share, random.standard_normal(N), 0).astype(dtype)
+    values[:4] = [-0.0, np.nan, np.inf, 5e-324]
+    return values.reshape(shape)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(N,), (1, N), (3, N // 3)])
+def test_an_array_comes_back_to_the_last_bit(dtype, shape):
+    given = array(0.2, dtype, (N,))[: np.prod(shape)].reshape(shape)
+    saved = compress_zeros(given)
+    assert is_compressed(saved) and saved["there"].nbytes + saved["values"].nbytes < 0.3 * given.nbytes
+    found = decompress(pickle.loads(pickle.dumps(saved)))
+    assert found.dtype == dtype and found.shape == shape and found.tobytes() == given.tobytes()
+
+
+@pytest.mark.parametrize(
+    "given", [array(0.7), array(0.2)[: LEAST_COMPRESSED - 1], np.zeros(N, dtype=int), np.zeros((2, N))[:, ::2]]
+)
+def test_others_stay_as_they_are(given):
+    assert compress_zeros(given) is given
+
+
+def test_damaged_ones_are_refused():
+    saved = compress_zeros(array(0.2))
+    for changes in [
+        {"shape": [N + 8]},
+        {"shape": [N, 2**60]},
+        {"shape": [-1]},
+        {"shape": [1.0]},
+        {"shape": "N"},
+        {"there": saved["there"][:-1]},
+        {"there": saved["there"].astype(int)},
+        {"there": ~saved["there"]},
+        {"values": saved["values"][:-1]},
+        {"values": saved["values"].astype(complex)},
+        {"values": saved["values"].tolist()},
+    ]:
+        with pytest.raises(TypeError, match=r"an array (without its zeros is none|has .* places for .* values)"):
+            decompress({**saved, **changes})
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_model_of_many_classes_is_saved_in_less_than_its_weights(stream):
+    random, k, p = np.random.default_rng(0), 30, 20_000
+    y = np.arange(600) % k
+    X = sparse.random(600, p, 0.001, format="csr", random_state=random)
+    model = PredtronClassifier(cv=0, max_iter=2, random_state=0)
+    model = model.partial_fit(X, y, classes=np.arange(k)) if stream else model.fit(X, y)
+    written = pickle.dumps(model)
+    assert len(written) < 8 * k * p < model.coef_.nbytes * 1.01
+    read, copied = pickle.loads(written), copy.deepcopy(model)
+    for other in (read, copied):
+        assert_array_equal(other.coef_, model.coef_)
+    for other in (model, read, copied):
+        other.partial_fit(X, y)
+    assert_array_equal(read.coef_, model.coef_)
+    assert_array_equal(copied.coef_, model.coef_)
+
+
+def test_a_damaged_model_says_so():
+    model = PredtronClassifier(cv=0, max_iter=1).fit(
+        sparse.random(60, 9000, 0.01, format="csr", random_state=0), np.arange(60) % 6
+    )
+    state = model.__getstate__()
+    text = repr([type(part) for part in state["_model"]["parts"]])
+    thinned = [value for part in state["_model"]["parts"] for value in found(part) if is_compressed(value)]
+    assert thinned, text
+    thinned[0]["values"] = thinned[0]["values"][1:]
+    with pytest.raises(ValueError, match="The saved model is damaged: TypeError: an array has"):
+        PredtronClassifier().__setstate__(state)
+
+
+def found(value):
+    """All that a state holds."""
+    yield value
+    if isinstance(value, dict) and not is_compressed(value):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from found(item)
+
+
+# --------------------------------------------------------------------------------------------------- parts that cannot be
+
+
+def check_damaged(model, kinds, change, message):
+    """A saved model is refused if the parts of some kinds are changed."""
+    state = copy.deepcopy(model.__getstate__())
+    parts = [{**part, **change(part)} if part["kind"] in kinds else part for part in state["_model"]["parts"]]
+    assert sum(part["kind"] in kinds for part in state["_model"]["parts"]) == 1
+    with pytest.raises(ValueError, match=f"saved model is damaged: .*{message}"):
+        type(model)().__setstate__({**state, "_model": {**state["_model"], "parts": parts}})
+
+
+def with_field(name, value):
+    return lambda part: {"state": [[field, value if field == name else content] for field, content in part["state"]]}
+
+
+def test_parts_that_lack_something_or_are_of_a_base_class():
+    """A problem of a base class has no scores, by whose number other parts divide."""
+    X, y, _ = data("binary")
+    model = PredtronBinaryClassifier().fit(X, y)
+    check_damaged(model, ["TwoClasses"], lambda part: {"state": []}, "classes")
+    check_damaged(model, ["SignProblem"], lambda part: {"kind": "Problem"}, "it has a Problem of no scores")
 
 
 @pytest.mark.parametrize("classes", [np.arange(5), np.arange(1), np.arange(4).reshape(2, 2), [0, 1], None])
 def test_two_classes_that_are_not_two_are_damaged(classes):
     """Compiled code reads their numbers as zeros and ones."""
     X, y, more = data("bipartite")
-    for model, name in [
-        (PredtronBipartiteClassifier().fit(X, y, **more), "classes"),
-        (PredtronBinaryClassifier().fit(X, y), "classes"),
-        (PredtronMultilabelClassifier().fit(X, y), "two"),
-    ]:
-        state = model.__getstate__()
-        packed = state["_model"]
-        parts = copy.deepcopy(packed["parts"])
-        (codec,) = (part for part in parts if part["kind"] in ("TwoClasses", "Sets"))
-        codec["state"] = [[field, classes if field == name else value] for field, value in codec["state"]]
-        if classes is not None or name == "classes":  # without two classes sets are of several labels
-            with pytest.raises(ValueError, match=r"saved model is damaged: .*where 2 classes are expected there is"):
-                type(model)().__setstate__({**state, "_model": {**packed, "parts": parts}})
-
-
-def test_a_problem_of_a_base_class_is_damaged():
-    """It has no scores, by whose number other parts divide."""
-    X, y, _ = data("binary")
-    state = PredtronBinaryClassifier().fit(X, y).__getstate__()
-    packed = state["_model"]
-    parts = [{**part, "kind": "Problem"} if part["kind"] == "SignProblem" else part for part in packed["parts"]]
-    assert parts != packed["parts"]
-    with pytest.raises(ValueError, match="saved model is damaged: it has a Problem of no scores"):
-        PredtronBinaryClassifier().__setstate__({**state, "_model": {**packed, "parts": parts}})
+    models = [(PredtronBipartiteClassifier().fit(X, y, **more), "classes"), (PredtronBinaryClassifier().fit(X, y), "classes")]
+    if classes is not None:  # without two classes sets are of several labels
+        models.append((PredtronMultilabelClassifier().fit(X, y), "two"))
+    for model, name in models:
+        check_damaged(model, ["TwoClasses", "Sets"], with_field(name, classes), "where 2 classes are expected there is")

@@ -10,7 +10,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
-from cases import needs_callbacks
+from cases import Multiclass, needs_callbacks
 from joint_cases import Tables, tables
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
@@ -30,7 +30,7 @@ from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._core.rows import QueryRows, dense_rows
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.datasets import SvmlightReader
-from sklearn_predtron.families.structured import Predtron, Problem
+from sklearn_predtron.families.structured import Predtron
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.problems._label_sets import Indicators
@@ -320,65 +320,43 @@ def test_a_refused_refit_leaves_the_old_model(model, bad):
         assert is_same(frozen(model), before)
 
 
-class Failing(Problem):
-    """Two classes by one-hot codes; `loss` fails where it is told to."""
+class Failing(Multiclass):
+    """`loss` fails where it is told to."""
 
-    n_scores, fails = 2, False
-
-    def decode(self, t):
-        return int(t[1] > t[0])
+    fails = False
 
     def loss(self, prediction, y):
         if self.fails:
             raise ArithmeticError("no loss")
-        return float(prediction != y)
-
-    def representation(self, prediction):
-        return np.eye(2)[prediction]
-
-    def augmented_decode(self, t, y):
-        return int(t[1] + (y != 1) > t[0] + (y != 0))
+        return super().loss(prediction, y)
 
 
+@pytest.mark.parametrize("by_kernel", [False, True])
 @pytest.mark.parametrize("budget", [None, 9])
-def test_first_rounds_that_a_problem_fails_have_no_numbers(budget):
+def test_first_rounds_that_a_problem_or_a_kernel_fails_have_no_numbers(budget, by_kernel):
     """`support_` counts the rows of calls of which a round was learned."""
     X, y = data()
-    labels = list((y > 0).astype(int))
-    problem, twin = Failing(), Predtron(Failing(), norm=RKHS(budget=budget))
-    model = Predtron(problem, norm=RKHS(budget=budget))
-    for begin in (0, 20, 40):
-        rows = slice(begin, begin + 20)
-        twin.partial_fit(X[rows], labels[rows])
-        problem.fails = True
-        with pytest.raises(ArithmeticError):
-            model.partial_fit(X[rows], labels[rows])
-        problem.fails = False
-        model.partial_fit(X[rows], labels[rows])
-    assert_array_equal(model.support_, twin.support_)
-    assert model.support_.max() < 60
-
-
-@pytest.mark.parametrize("budget", [None, 9])
-def test_first_rounds_that_a_kernel_fails_have_no_numbers(budget):
-    """`support_` counts the rows of calls of which a round was learned."""
-    X, y = data()
-    fail = [False]
+    fail, problem = [False], Failing()
 
     def linear(A, B):
         if fail[0]:
             raise ArithmeticError("no kernel")
         return A @ B.T
 
-    model, twin = (PredtronClassifier(norm=RKHS(linear, budget=budget)) for _ in range(2))
+    if by_kernel:
+        model, twin = (PredtronClassifier(norm=RKHS(linear, budget=budget)) for _ in range(2))
+        y, first = y, {"classes": [0, 1, 2]}
+    else:
+        model, twin = (Predtron(one, norm=RKHS(budget=budget)) for one in (problem, Failing()))
+        y, first = list((y > 0).astype(int)), {}
     for begin in (0, 20, 40):
         rows = slice(begin, begin + 20)
-        twin.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
-        fail[0] = True
+        twin.partial_fit(X[rows], y[rows], **first)
+        fail[0] = problem.fails = True
         with pytest.raises(ArithmeticError):
-            model.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
-        fail[0] = False
-        model.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
+            model.partial_fit(X[rows], y[rows], **first)
+        fail[0] = problem.fails = False
+        model.partial_fit(X[rows], y[rows], **first)
     assert_array_equal(model.support_, twin.support_)
     assert model.support_.max() < 60
 

@@ -4,36 +4,10 @@ import pickle
 
 import numpy as np
 import pytest
-from cases import assert_close, data, layouts, name, needs_callbacks, state, updates
+from cases import Multiclass, assert_close, data, layouts, name, needs_callbacks, state, updates
 
 from sklearn_predtron import Predtron, PredtronClassifier, Problem
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PerceptronUpdate
-
-
-class Multiclass(Problem):
-    """The 0-1 loss on one-hot codes, written by hand."""
-
-    c_L = C_L = 1.0
-    D2 = 2.0
-
-    def __init__(self, k):
-        self.k = k
-
-    @property
-    def n_scores(self):
-        return self.k
-
-    def decode(self, t):
-        return int(t.argmax())
-
-    def loss(self, prediction, y):
-        return float(prediction != y)
-
-    def representation(self, prediction):
-        return np.eye(self.k)[prediction]
-
-    def augmented_decode(self, t, y):
-        return int((t + (np.arange(self.k) != y)).argmax())
 
 
 class Failing(Multiclass):

@@ -6,7 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
-from cases import name, updates_of_the_reference
+from cases import name as part_name
+from cases import updates_of_the_reference
 from numpy.testing import assert_allclose, assert_array_equal
 from reference.sequences import ChainReference
 from scipy import sparse
@@ -18,8 +19,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_predtron import PredtronClassifier, PredtronSequenceTagger
+from sklearn_predtron.datasets import chunk_labels, make_sequences
 from sklearn_predtron.losses import SequenceHamming
-from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive
+from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven
 from tests.own_checks import assert_same_bits
 
 K, COSTS = 3, np.array([[0, 1, 0.5], [2, 0, 1], [1, 1, 0]])
@@ -49,7 +51,7 @@ def chains(n=400, seed=0):
 
 
 @pytest.mark.parametrize("loss", ["hamming", "costs", "zero_one"])
-@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
+@pytest.mark.parametrize("update", updates_of_the_reference(), ids=part_name)
 def test_iterates_are_those_of_the_list_of_all_sequences(update, loss):
     """Each update and loss, dense and CSR, in single and double precision, and the averages, against explicit joint features."""
     X, y, sid = draw()
@@ -281,13 +283,6 @@ def test_sums_of_scores_that_overflow_are_refused():
             use(long, sid="one")
 
 
-def test_norms_that_are_refused():
-    X, y, sid = draw()
-    for norm in ["l1", "group", "trace"]:
-        with pytest.raises(ValueError, match=r"norm=.* is not for sequences; accepted are 'auto', 'l2', 'scaled' and 'rkhs'"):
-            PredtronSequenceTagger(norm=norm).fit(X, y, sid=sid)
-
-
 def test_ids_are_asked_for():
     X, y, sid = draw()
     model = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid)
@@ -399,20 +394,6 @@ def test_dictionaries_of_features():
         assert model.predict(new, groups=[0, 0, 0]).tolist() == ["D", "N", "V"]
 
 
-def test_weights_of_sequences():
-    X, y, sid = draw(4)
-    weight = np.random.default_rng(0).uniform(0.5, 2, 25)[sid]
-    model = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid, sample_weight=weight)
-    assert model.t_ == model.n_iter_ * len(set(sid))
-    absent = np.where(sid == sid[4], 0.0, weight)
-    left = absent > 0
-    assert_same_bits(
-        PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid, sample_weight=absent),
-        PredtronSequenceTagger(random_state=0).fit(X[left], y[left], sid=sid[left], sample_weight=weight[left]),
-        "a sequence of weight 0, or none",
-    )
-
-
 def test_pickled_in_mid_stream_with_a_constraint():
     X, y, sid = bio_data()
     model = PredtronSequenceTagger(constraint="observed", random_state=0).fit(X, y, sid=sid)
@@ -454,30 +435,6 @@ def test_lists_of_sentences_are_told_the_way():
         model.predict(sentences, sid=[0, 0])
 
 
-def test_update_norm_knows_what_tokens_share():
-    """A passive-aggressive step on equal tokens is as long as its target asks, which one by a sum over the tokens is not."""
-    X, y = np.ones((4, 2)), np.array([0, 1, 2, 0])
-    update = PassiveAggressive()
-    model = PredtronSequenceTagger(norm="l2", update=update, average=False, intercept_scaling=1.0)
-    model.partial_fit(X, y, classes=np.arange(K), sid="one")
-    reference = ChainReference(K, 2, update.alias, update.get_params(), cost=1 - np.eye(K), intercept=1.0)
-    reference.learn_one(X, y)
-    assert model.n_updates_ == 1
-    assert_allclose(model.coef_, reference.mean(False)[0], atol=1e-12)
-    assert_allclose(model.transitions_, reference.mean(False)[2], atol=1e-12)
-
-
-def test_step_of_the_theory():
-    X, y, sid = draw(5)
-    update = LossAugmented(eta="theory")
-    reference = ChainReference(K, X.shape[1], "predtron", update.get_params(), cost=1 - np.eye(K), intercept=1.5)
-    for i in dict.fromkeys(sid.tolist()):
-        reference.learn_one(X[sid == i], y[sid == i])
-    model = PredtronSequenceTagger(norm="l2", update=update, average=False, intercept_scaling=1.5)
-    model.partial_fit(X, y, classes=np.arange(K), sid=sid)
-    assert_allclose(model.last_coef_, reference.mean(False)[0], rtol=1e-9, atol=1e-12)
-
-
 def test_scores_of_a_token_do_not_depend_on_other_sequences():
     """What is forbidden scores less than all else at the token, in whatever company, though scores are beyond 1e100."""
     X, y, sid = draw(6)
@@ -506,3 +463,206 @@ def test_margin_where_no_other_sequence_is_allowed():
     assert model.margin(X, [0, 1] * 3, sid=[0, 0, 1, 1, 2, 2]) == np.inf
     assert model.margin(X[::-1], [1, 0] * 3, sid=[0, 0, 1, 1, 2, 2]) == -np.inf
     assert model.margin(X, [0, 1, 0] * 2, sid=[0, 0, 0, 1, 1, 1]) == -np.inf  # no sequence of three is allowed
+
+
+# ------------------------------------------------------------------------------------------------------- labels that come later
+
+
+def data(n=60, labels=3, seed=0):
+    X, y, sid = make_sequences(n, n_labels=labels, random_state=seed)
+    return X, np.array(["b", "d", "f", "h", "j"])[y], sid
+
+
+def scores_of(model):
+    return {name: getattr(model, name) for name in ("coef_", "intercept_", "transitions_", "start_", "end_")}
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("norm", ["l2", "scaled"])
+@pytest.mark.parametrize("average", ["linear", "auto", 5.0, False])
+@pytest.mark.parametrize("new", [["a"], ["c", "z"], ["e"]])
+def test_known_scores_stay_where_they_are(new, average, norm, as_rows):
+    X, y, sid = data()
+    model = PredtronSequenceTagger(norm=norm, average=average).partial_fit(as_rows(X), y, ["b", "d", "f"], sid=sid)
+    before = scores_of(model)
+    last = model.last_transitions_.copy()
+    model.widen(classes=new)
+    assert model.classes_.tolist() == sorted(["b", "d", "f", *new])
+    at = np.searchsorted(model.classes_, ["b", "d", "f"])
+    rest = np.setdiff1d(np.arange(len(model.classes_)), at)
+    after = scores_of(model)
+    for name in ("coef_", "intercept_", "start_", "end_"):
+        np.testing.assert_array_equal(after[name][at], before[name])
+        assert not after[name][rest].any()
+    np.testing.assert_array_equal(after["transitions_"][np.ix_(at, at)], before["transitions_"])
+    np.testing.assert_array_equal(model.last_transitions_[np.ix_(at, at)], last)
+    assert not after["transitions_"][rest].any() and not after["transitions_"][:, rest].any()
+    again = pickle.loads(pickle.dumps(model))
+    others = np.where(np.arange(len(y)) % 7 == 0, new[0], y)
+    for each in (model, again):
+        each.partial_fit(as_rows(X), others, sid=sid)
+    np.testing.assert_array_equal(again.transitions_, model.transitions_)
+    assert new[0] in model.predict(as_rows(X), sid=sid)
+
+
+def test_it_learns_as_from_the_start():
+    """Where the new label is far below the others, the steps are those of a tagger that knew it from the start."""
+    X, y, sid = data(40)
+    weights = {"norm": "l2", "average": "linear", "update": "perceptron"}
+    model = PredtronSequenceTagger(**weights).partial_fit(X, y, ["b", "d", "f"], sid=sid)
+    known = PredtronSequenceTagger(**weights).partial_fit(X, y, ["b", "d", "f", "h"], sid=sid)
+    model.widen(classes=["h"])
+    Z, new, ids = data(60, 4, seed=1)
+    for each in (model, known):
+        for _ in range(5):
+            each.partial_fit(Z, new, sid=ids)
+    assert abs(model.score(Z, new, sid=ids) - known.score(Z, new, sid=ids)) < 0.05
+    assert model.score(Z, new, sid=ids) > 0.5
+
+
+def test_constraints():
+    X, y, sid = data()
+    tags = np.array(["O", "B-x", "I-x"])[np.searchsorted(["b", "d", "f"], y)]
+    tags[np.append(True, sid[1:] != sid[:-1])] = "B-x"
+    tags = chunk_labels(tags, sid)
+    model = PredtronSequenceTagger(constraint="bio").partial_fit(X, tags, ["O", "B-x", "I-x"], sid=sid)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match=r"lets no sequence come to the label\(s\) \['I-y'\]"):
+        model.widen(classes=["I-y"])
+    with pytest.raises(ValueError, match="constraint='bio' is for the labels"):
+        model.widen(classes=["y"])
+    assert pickle.dumps(model) == before
+    model.widen(classes=["B-y", "I-y"])
+    k = model.classes_.tolist()
+    assert model.transitions_[k.index("O"), k.index("I-y")] == -np.inf and model.start_[k.index("I-y")] == -np.inf
+    assert np.isfinite(model.transitions_[k.index("B-y"), k.index("I-y")])
+    observed = PredtronSequenceTagger(constraint="observed").fit(X, y, sid=sid)
+    with pytest.raises(ValueError, match="constraint='observed' allows what fit has seen"):
+        observed.widen(classes=["z"])
+    given = PredtronSequenceTagger(constraint=np.ones((4, 3), dtype=bool)).fit(X, y, sid=sid)
+    with pytest.raises(ValueError, match=r"array of shape \(5, 4\)"):
+        given.widen(classes=["z"])
+    given.set_params(constraint=np.ones((5, 4), dtype=bool)).widen(classes=["z"]).partial_fit(X, y, sid=sid)
+
+
+def test_what_else_there_is():
+    X, y, sid = data()
+    model = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid).calibrate(X, y, sid=sid)
+    model.widen(classes=["z"])
+    assert not hasattr(model, "predict_proba")  # what scores of the new label mean is not known
+    assert model.calibrate(X, y, sid=sid).predict_proba(X, sid=sid).shape == (len(y), 4)
+    with pytest.raises(ValueError, match="are not of the type of those known"):
+        model.widen(classes=[1])
+    costs = PredtronSequenceTagger(loss=SequenceHamming(1 - np.eye(3)), random_state=0).fit(X, y, sid=sid)
+    with pytest.raises(ValueError, match="costs"):
+        costs.widen(classes=["z"])
+    assert costs.classes_.tolist() == ["b", "d", "f"]
+    one = PredtronSequenceTagger().partial_fit(X[:5], y[:5], ["b", "d", "f"], sid="one")
+    one.partial_fit(X[5:9], y[5:9]).widen(classes=["z"], n_features=X.shape[1] + 2)
+    wide = np.column_stack([X, np.ones((len(X), 2))])
+    assert one.partial_fit(wide[:4], ["z", "z", "b", "z"]).predict(wide[:4], sid="one").shape == (4,)
+
+
+# --------------------------------------------------------------------------------------------- long sequences, trained in parts
+
+N = 3600
+LONG = f"1 of {{}} sequences have more than 250 tokens, the longest {N:,}; they are trained in parts of about 50 tokens"
+
+
+def noisy(n, seed=0):
+    """Labels that stay for five tokens on the mean, and rows that show them with noise."""
+    random = np.random.default_rng(seed)
+    y = np.cumsum(random.random(n) < 0.2) % 3
+    return np.eye(3)[y] + random.standard_normal((n, 3)), y
+
+
+def parts(n, size=50):
+    """The sequences that the parts of one sequence would be."""
+    return np.arange(n) // size
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_one_long_sequence_is_learned_about_as_well_as_sentences(seed):
+    """The same tokens as sentences of twenty, and as one sequence, in one pass and by fit."""
+    X, y = noisy(N + 2400, seed)
+    train, test = (X[:N], y[:N]), (X[N:], y[N:])
+
+    def errors(sid):
+        stream = PredtronSequenceTagger().partial_fit(*train, classes=np.arange(3), sid=sid)
+        fitted = PredtronSequenceTagger(random_state=0).fit(*train, sid=sid)
+        return np.array([1 - model.score(*test, sid="one") for model in (stream, fitted)])
+
+    sentences = errors(parts(N, 20))
+    with pytest.warns(UserWarning, match=LONG.format(1)) as caught:
+        assert (errors("one") < sentences + [0.03, 0.02]).all()
+    assert len(caught) == 2  # one a call
+
+
+def interleaved(sid):
+    """An order of tokens that mixes the sequences, in which each keeps its own order and its rank among the others."""
+    random, place = np.random.default_rng(1), np.empty(len(sid))
+    for i, name in enumerate(np.unique(sid)):
+        place[sid == name] = np.sort(random.random(np.sum(sid == name)))
+        place[np.argmax(sid == name)] = i - len(sid)
+    return np.argsort(place)
+
+
+@pytest.mark.filterwarnings("ignore:sid")
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("weights", [(1, 1, 1), (3, 1, 2), (1, 0, 1)])
+def test_parts_are_sequences_of_their_own(form, weights):
+    """A long sequence among short ones gives the bits of its parts, in streams and in fit, gathered or interleaved."""
+    (X, y), sid = noisy(N + 40), np.repeat([0, 1, 2], [20, N, 20])
+    weight, mixed = np.array(weights)[sid], interleaved(sid)
+    X, apart = form(X), np.concatenate([np.zeros(20), 1 + parts(N) / N, np.full(20, 2)])
+
+    def stream(*rows, **how):
+        return PredtronSequenceTagger().partial_fit(*rows, classes=np.arange(3), **how)
+
+    def fitted(*rows, **how):
+        return PredtronSequenceTagger(shuffle=False, cv=0).fit(*rows, **how)
+
+    for learn in (stream, fitted):
+        whole, expected = (learn(X, y, sid=ids, sample_weight=weight) for ids in (sid, apart))
+        assert_same_bits(whole, expected, learn.__name__)
+    assert_same_bits(
+        stream(X[mixed], y[mixed], sid=sid[mixed], sample_weight=weight[mixed]),
+        stream(X, y, sid=apart, sample_weight=weight),
+        "interleaved",
+    )
+
+
+@pytest.mark.filterwarnings("ignore:sid")
+def test_parts_begin_where_a_sequence_may():
+    """Under "bio" no part begins within a chunk; one sequence by itself, without ids, takes the same way."""
+    _, y = noisy(N)
+    y = np.array(["B-x", "I-x", "O"])[np.where((y == 1) & (np.roll(y, 1) == 2), 2, y)]
+    X = np.random.default_rng(0).standard_normal((N, 2))
+    may, classes = np.flatnonzero(y != "I-x"), ["B-x", "I-x", "O"]
+    begins = may[np.searchsorted(may, np.arange(0, N, 50))]
+    sid = np.cumsum(np.isin(np.arange(N), begins))
+    expected = PredtronSequenceTagger(constraint="bio").partial_fit(X, y, classes=classes, sid=sid).partial_fit(X, y, sid=sid)
+    model = PredtronSequenceTagger(constraint="bio").partial_fit(X, y, classes=classes).partial_fit(X, y)
+    assert_same_bits(model, expected, "one sequence")
+
+
+@pytest.mark.filterwarnings("ignore:sid")
+def test_sequences_are_held_out_and_predicted_whole():
+    """Folds count sequences; the bound of the loss holds with the margin of the rounds."""
+    X, y = noisy(3000)
+    sid = parts(3000, 300)
+    folds = [(np.arange(5), np.arange(5, 10)), (np.arange(5, 10), np.arange(5))]
+    model = PredtronSequenceTagger(cv=folds, random_state=0).fit(X, y, sid=sid)
+    assert model.predict_proba(X, sid=sid).shape == (3000, 3)
+    assert np.all(model.sample_loss(X, y, sid=sid) > 12)  # wrong tokens of 300
+    easy, rule = 4 * np.eye(3)[y], {"update": "perceptron", "intercept_scaling": 1.0, "norm": "l2", "cv": 0}
+    model = PredtronSequenceTagger(**rule, random_state=0).fit(easy, y, sid=sid)
+    assert model.cumulative_loss_ <= model.loss_bound(model.margin(easy, y, sid=sid), radius=17**0.5)
+
+
+def test_sequences_of_up_to_250_tokens_are_rounds():
+    """No warning, and one round a sequence."""
+    X, y = noisy(1000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert PredtronSequenceTagger().partial_fit(X, y, classes=np.arange(3), sid=parts(1000, 250)).t_ == 4

@@ -1,8 +1,6 @@
 """Where the scores are cut."""
 
-import copy
 import itertools
-import pickle
 import warnings
 
 import numpy as np
@@ -11,12 +9,12 @@ from cases import make_data
 from ranking_cases import plain
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_multilabel_classification
-from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
+from sklearn.metrics import balanced_accuracy_score, f1_score
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronMultilabelClassifier
-from sklearn_predtron.decisions import Cut, ExpectedCost
+from sklearn_predtron.decisions import Cut
 from sklearn_predtron.decisions._threshold import CutBy, best_cut
-from sklearn_predtron.losses import BalancedError, CountLoss, FBeta, Jaccard, PrecisionAtK, Reject
+from sklearn_predtron.losses import BalancedError, CountLoss, FBeta, Jaccard
 from sklearn_predtron.norms import RKHS
 
 
@@ -275,107 +273,6 @@ def test_one_label_of_two_classes():
     model = PredtronMultilabelClassifier(decision="macro_f1", random_state=0).fit(X, names)
     np.testing.assert_array_equal(model.predict(X) == "yes", model.decision_function(X) > 0)
     assert model.threshold_.shape == (1,) and model.threshold_[0] != 0
-
-
-@pytest.mark.parametrize("model", [PredtronBinaryClassifier(decision="f1"), PredtronMultilabelClassifier(decision="macro_f1")])
-def test_saved_and_copied(model):
-    X, y = rare() if isinstance(model, PredtronBinaryClassifier) else sets()
-    model.set_params(random_state=0).fit(X, y)
-    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
-        for _ in range(2):
-            np.testing.assert_array_equal(other.threshold_, model.threshold_)
-            np.testing.assert_array_equal(other.predict(X), model.predict(X))
-            other.partial_fit(X, y)
-            model = copy.deepcopy(model).partial_fit(X, y)
-        np.testing.assert_array_equal(other.threshold_, model.threshold_)
-        break
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (
-            {"decision": "recall"},
-            r"decision='recall' is not known; accepted are None, 'learned', 'expected_cost', 'f1', 'balanced', ExpectedCost\(",
-        ),
-        ({"decision": Cut("recall")}, r"decision='recall' is not known; accepted are 'f1', 'balanced', a loss of counts and a"),
-        ({"decision": "cost"}, r"decision='cost' is not known"),
-        ({"decision": "macro_f1"}, r"decision='macro_f1' is not known"),
-        ({"decision": np.nan}, r"decision=nan is not known"),
-        ({"decision": np.inf}, r"decision=inf is not known"),
-        ({"decision": True}, r"[Tt]he 'decision' parameter of PredtronBinaryClassifier must be|decision=True is not known"),
-        ({"decision": Cut(True)}, r"decision=True is not known"),
-        ({"decision": Cut(np.nan)}, r"decision=nan is not known"),
-        ({"decision": Cut(None)}, r"decision=None is not known; accepted are 'f1', 'balanced'"),
-        ({"decision": Cut([0.1, 0.2])}, r"decision=\[0.1, 0.2\] is not known"),
-        ({"decision": Cut}, r"decision=Cut is a class; pass an instance|The 'decision' parameter"),
-        ({"decision": ExpectedCost(smoothing=2.0)}, r"The 'smoothing' parameter of ExpectedCost must be"),
-        ({"decision": Cut(FBeta)}, r"decision=FBeta is a class; pass an instance"),
-        ({"decision": Cut(PrecisionAtK(k=1))}, r"decision=Cut\(at=PrecisionAtK\(\)\) is for sets of k labels"),
-        (
-            {"decision": "f1", "reject": Reject(0.1, -1)},
-            r"decision=Cut\(at='f1'\) does not go with reject=Reject\(.*accepted are",
-        ),
-        ({"decision": 0.5, "reject": 0.1}, r"decision=Cut\(at=0.5\) does not go with reject=0.1"),
-        (
-            {"decision": Cut(lambda a, b, c, d: np.nan)},
-            r"decision=.* must return finite numbers; at \(a, b, c, d\) = \(2, 0, 0, 2\)",
-        ),
-        # Measures that no cut of the scores changes, or of probabilities, and gains, which a cut would make small.
-        ({"decision": Cut("roc_auc")}, r"decision='roc_auc' is not known"),
-        ({"decision": Cut(roc_auc_score)}, r"must be a function of four counts .* it raised TypeError"),
-        ({"decision": Cut(lambda a, b, c, d: 1.0)}, r"is 1 for right and for wrong predictions"),
-        ({"decision": Cut(lambda a, b, c, d: (a + d) / (a + b + c + d))}, r"is 1 for right predictions and 0 for wrong ones"),
-    ],
-    ids=plain,
-)
-def test_what_is_no_decision(settings, message):
-    X, y = rare()
-    model = PredtronBinaryClassifier(**settings)
-    with pytest.raises(ValueError, match=message):
-        model.fit(X, y)
-    assert not model.__sklearn_is_fitted__() and model._model is None
-    at = getattr(settings["decision"], "at", None)
-    if not callable(at) or isinstance(at, type):
-        fitted = PredtronBinaryClassifier(random_state=0).fit(X, y).set_params(**settings)
-        for call in (lambda: fitted.predict(X), lambda: fitted.partial_fit(X, y)):
-            with pytest.raises(ValueError, match=message):
-                call()
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (
-            {"decision": "f1"},
-            r"decision='f1' is not known; accepted are None, 'learned', 'expected_cost', 'macro_f1', 'micro_f1', ExpectedCost\(",
-        ),
-        ({"decision": Cut("f1")}, r"decision='f1' is not known; accepted are 'macro_f1', 'micro_f1', a finite number and one"),
-        (
-            {"decision": Cut([0.1, 0.2])},
-            r"decision=Cut\(\[0.1, 0.2\]\) must hold a finite number, or one for each of the 5 labels",
-        ),
-        ({"decision": Cut([0.1, np.nan, 0, 0, 0])}, r"decision=.* must hold a finite number"),
-        (
-            {"decision": "micro_f1", "loss": PrecisionAtK(k=2)},
-            r"decision=Cut\(at='micro_f1'\) does not go with loss=PrecisionAtK\(k=2\)",
-        ),
-        ({"decision": 0.1, "loss": "recall_at_k"}, r"decision=Cut\(at=0.1\) does not go with loss=recall_at_k"),
-        (
-            {"decision": "expected_cost", "loss": lambda a, b, c, d: float(b + c > 0)},
-            r"decision=ExpectedCost\(\) does not go with",
-        ),
-    ],
-    ids=plain,
-)
-def test_what_is_no_decision_of_sets(settings, message):
-    X, Y = sets()
-    model = PredtronMultilabelClassifier(**settings)
-    with pytest.raises(ValueError, match=message):
-        model.fit(X, Y)
-    with pytest.raises(ValueError, match=message):
-        model.partial_fit(X, Y)
-    assert not model.__sklearn_is_fitted__()
 
 
 @pytest.mark.parametrize(("n_rows", "moved"), [(0, False), (1, False), (2, True)])

@@ -11,9 +11,20 @@ import pytest
 import skops.io
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
+from sklearn.feature_extraction import DictVectorizer
 
-from sklearn_predtron import PredtronBinaryClassifier, PredtronRanker
-from sklearn_predtron.features import PiecewiseLinear
+from sklearn_predtron import (
+    PredtronBinaryClassifier,
+    PredtronBipartiteClassifier,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+    PredtronRanker,
+    PredtronSequenceTagger,
+)
+from sklearn_predtron.features import PiecewiseLinear, RandomFourier
+from sklearn_predtron.mixing import ParameterMixing
 from tests.cases import weights_of
 
 RANDOM = np.random.default_rng(0)
@@ -235,10 +246,7 @@ def test_a_warm_start_needs_a_map():
         pandas(slice(100)), Y[:100], classes=[0, 1]
     )
     before = pickle.dumps(model)
-    with pytest.raises(
-        ValueError,
-        match=r"warm_start=True is not possible before 500 streamed rows .* there are 100",
-    ):
+    with pytest.raises(ValueError, match=r"warm_start=True is not possible before 500 streamed rows .* there are 100"):
         model.fit(pandas(slice(None)), Y)
     assert pickle.dumps(model) == before
     assert model.set_params(warm_start=False).fit(pandas(slice(None)), Y).score(pandas(slice(None)), Y) > 0.95
@@ -323,3 +331,50 @@ def test_damaged_categories_are_refused(changes):
         ValueError, match="The saved state of a PiecewiseLinear is damaged: its categories are not those of its columns"
     ):
         damaged(encoder, **changes)
+
+
+# ------------------------------------------------------------------------------------------------ dicts where rows are expected
+
+ROWS = [{"a": float(i), "b": i % 3 - 1.0} for i in range(12)]
+LABELS, SETS = np.arange(12) % 2, np.eye(2)[np.arange(12) % 2]
+CALLS = {
+    PredtronBinaryClassifier(): (LABELS, {}, {"classes": [0, 1]}),
+    PredtronClassifier(): (LABELS, {}, {"classes": [0, 1]}),
+    PredtronClassifier(features="piecewise"): (LABELS, {}, {"classes": [0, 1]}),
+    PredtronClassifier(features="fourier"): (LABELS, {}, {"classes": [0, 1]}),
+    PredtronOrdinalClassifier(): (LABELS, {}, {"classes": [0, 1]}),
+    PredtronMultilabelClassifier(): (SETS, {}, {}),
+    PredtronLabelRanker(): (SETS, {}, {}),
+    PredtronRanker(): (LABELS, {"qid": "one"}, {"qid": "one"}),
+    PredtronBipartiteClassifier(): (LABELS, {}, {"classes": [0, 1]}),
+    PredtronSequenceTagger(): (LABELS, {"sid": "one"}, {"sid": "one", "classes": [0, 1]}),
+    ParameterMixing(PredtronClassifier()): (LABELS, {}, {"classes": [0, 1]}),
+}
+FORMS = {"dicts": ROWS, "a dict": ROWS[0], "sentences": [ROWS], "an array": np.array(ROWS), "a tuple": tuple(ROWS)}
+REFUSED = r"X holds dicts; .*DictVectorizer and FeatureHasher .*sklearn_predtron\.river\.to_river"
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("estimator", CALLS, ids=str)
+def test_dicts_are_refused(estimator, form):
+    """Also once rows were learned."""
+    y, given, first = CALLS[estimator]
+    X, n = FORMS[form], len(FORMS[form])
+    learned = clone(estimator).fit(DictVectorizer(sparse=False).fit_transform(ROWS), y, **given)
+    calls = [
+        lambda: estimator.fit(X, y[:n], **given),
+        lambda: estimator.partial_fit(X, y[:n], **first),
+        lambda: learned.partial_fit(X, y[:n], **given),
+        lambda: learned.predict(X, **({"sid": "one"} if "sid" in given else {})),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=REFUSED):
+            call()
+    assert not hasattr(estimator, "n_features_in_")
+
+
+@pytest.mark.parametrize("made", [PiecewiseLinear(), RandomFourier()], ids=str)
+def test_maps_of_features_refuse_them(made):
+    for form in FORMS.values():
+        with pytest.raises(ValueError, match=REFUSED):
+            made.fit(form, LABELS[: len(form)])

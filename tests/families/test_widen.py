@@ -6,7 +6,7 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
-from cases import BUSY, name, threads_of, updates
+from cases import BUSY, FAMILIES, lesson, name, threads_of, updates
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -23,7 +23,9 @@ from sklearn_predtron import (
 )
 from sklearn_predtron.decisions import Cut
 from sklearn_predtron.decisions._threshold import CutBy
+from sklearn_predtron.families.model.model import Model
 from sklearn_predtron.losses import CostMatrix, Reject
+from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.norms import L2, RKHS, Group, PNorm, Scaled, Trace
 from sklearn_predtron.predictor import _scoring as scoring
 from tests.inside import predicting_scores
@@ -47,49 +49,29 @@ def parts(X):
     return [X[step * N // 3 : (step + 1) * N // 3, :width] for step, width in enumerate(WIDTHS)]
 
 
+def scores_of(X, k=3):
+    return X @ np.random.default_rng(1).standard_normal((X.shape[1], k))
+
+
 def classes_of(X, k):
-    scores = X @ np.random.default_rng(1).standard_normal((X.shape[1], k))
-    return scores.argmax(axis=1)
+    return scores_of(X, k).argmax(axis=1)
 
 
-def targets(X, kind):
-    """Labels of a family, and what its first call is told."""
-    scores = X @ np.random.default_rng(1).standard_normal((X.shape[1], 3))
-    if kind in (PredtronBinaryClassifier, PredtronBipartiteClassifier):
-        return (scores[:, 0] > 0).astype(int), {"classes": [0, 1]}
-    if kind is PredtronMultilabelClassifier:
-        return (scores > 0).astype(int), {}
-    if kind is PredtronLabelRanker:
-        return np.digitize(scores, [-1, 1]).astype(float), {}
-    if kind is PredtronRanker:
-        return np.digitize(scores[:, 0], [-1, 1]).astype(float), {}
-    return scores.argmax(axis=1), {"classes": [0, 1, 2]}
+def state(model):
+    """All that predicts and counts, of the features that are known, to be compared bit by bit."""
+    arrays = (model.coef_, model.intercept_, model.last_coef_, model.last_intercept_)
+    counts = (model.t_, model.n_mistakes_, model.n_updates_, model.cumulative_loss_)
+    return [np.asarray(array).tobytes() for array in arrays] + list(counts)
 
 
-FAMILIES = [
-    PredtronBinaryClassifier,
-    PredtronClassifier,
-    PredtronOrdinalClassifier,
-    PredtronMultilabelClassifier,
-    PredtronRanker,
-    PredtronLabelRanker,
-    PredtronBipartiteClassifier,
-    PredtronSequenceTagger,
-]
-
-
-def learn(model, X, y, first, layout, *, grow, between=lambda model: model):
+def learn(model, X, y, given, first, layout, *, grow, between=lambda model: model):
     """Learn three steps, of the last width or of their own."""
     begin = 0
     for part in parts(X):
         end = begin + len(part)
         if begin and grow:
             model = between(model.widen(part.shape[1]))
-        more = first if begin == 0 else {}
-        if isinstance(model, PredtronRanker):
-            more = {"qid": np.arange(begin, end) // 5}
-        if isinstance(model, PredtronSequenceTagger):
-            more = {**more, "sid": np.arange(begin, end) // 5}
+        more = {name: ids[begin:end] for name, ids in given.items()} | (first if begin == 0 else {})
         model.partial_fit(layout(part if grow else X[begin:end]), y[begin:end], **more)
         begin = end
     return model
@@ -98,17 +80,10 @@ def learn(model, X, y, first, layout, *, grow, between=lambda model: model):
 def both(estimator, layout, between=lambda model: model):
     """A model that has grown, and one that has known the width."""
     X = rows()
-    y, first = targets(X, type(estimator))
+    lesson_of = lesson(type(estimator), scores_of(X))
     kind, parameters = type(estimator), estimator.get_params(deep=False)
-    known = learn(kind(**parameters), X, y, first, layout, grow=False)
-    return learn(kind(**parameters), X, y, first, layout, grow=True, between=between), known
-
-
-def state(model):
-    """All that predicts and counts, to be compared bit by bit."""
-    arrays = (model.coef_, model.intercept_, model.last_coef_, model.last_intercept_)
-    counts = (model.t_, model.n_mistakes_, model.n_updates_, model.cumulative_loss_)
-    return [np.asarray(array).tobytes() for array in arrays] + list(counts)
+    known = learn(kind(**parameters), X, *lesson_of, layout, grow=False)
+    return learn(kind(**parameters), X, *lesson_of, layout, grow=True, between=between), known
 
 
 def assert_same(grown, known):
@@ -324,11 +299,7 @@ REFUSED = [
     (PredtronClassifier(norm=RKHS("precomputed")), {"n_features": 8}, "has kernel=7"),
     (PredtronClassifier(representation="simplex"), {"classes": [7]}, "representation='simplex' does not take more classes"),
     (PredtronClassifier(representation=np.eye(3)), {"classes": [7]}, "does not take more classes"),
-    (
-        PredtronClassifier(loss=1.0 - np.eye(3)),
-        {"classes": [7]},
-        "than it began with; accepted is loss=",
-    ),
+    (PredtronClassifier(loss=1.0 - np.eye(3)), {"classes": [7]}, "than it began with; accepted is loss="),
     (PredtronClassifier(loss="absolute"), {"classes": [7]}, "loss='absolute' does not take more classes"),
     (PredtronClassifier(), {"classes": ["b"]}, "are not of the type of those known"),
     (PredtronClassifier(), {"classes": []}, "must be a list of all labels"),
@@ -351,19 +322,15 @@ REFUSED = [
 @pytest.mark.parametrize(("estimator", "arguments", "message"), REFUSED, ids=lambda part: name(part)[:40])
 def test_what_is_refused_changes_nothing(estimator, arguments, message):
     X = rows()[:7, :7]
-    y, first = targets(X, type(estimator))
-    if isinstance(estimator, PredtronRanker):
-        first = {"qid": np.zeros(7)}
-    if isinstance(estimator, PredtronSequenceTagger):
-        first = {**first, "sid": np.zeros(7)}
-    model = clone(estimator).partial_fit(X, y, **first)
+    y, given, first = lesson(type(estimator), scores_of(X), block=7)
+    model = clone(estimator).partial_fit(X, y, **given, **first)
     before = pickle.dumps(model)
     with pytest.raises(ValueError) as error:
         model.widen(**arguments)
     assert message in str(error.value)
     assert pickle.dumps(model) == before
     if not estimator.__sklearn_tags__().input_tags.pairwise:
-        model.partial_fit(X, y, **({"qid": np.zeros(7)} if isinstance(estimator, PredtronRanker) else {}))
+        model.partial_fit(X, y, **given)
 
 
 def test_nothing_is_changed_where_there_is_no_memory():
@@ -582,3 +549,135 @@ def test_a_matrix_that_declares_all_labels_takes_new_classes():
     np.testing.assert_array_equal(grown[0].coef_, grown[1].coef_)
     with pytest.raises(ValueError, match="d"):
         grown[0].widen(classes=["d"])
+
+
+# -------------------------------------------------------------------------------------------------------- rows of the old width
+
+OLD, NEW, N_NARROW = 4, 7, 60
+X = np.random.default_rng(0).standard_normal((N_NARROW, NEW))
+SCORES = scores_of(X)
+CLASSES = SCORES.argmax(axis=1)
+FORMS = {"dense": np.ascontiguousarray, "csr": sparse.csr_array, "csc": sparse.csc_array, "list": np.ndarray.tolist}
+KINDS = {
+    **{kind: [L2(), Scaled()] for kind in FAMILIES},
+    PredtronClassifier: [L2(), Scaled(), PNorm(q=8), Group(q=4), RKHS(gamma=0.1)],
+}
+CASES = [(kind, norm) for kind, norms in KINDS.items() for norm in norms]
+
+
+def with_zeros(rows):
+    """The rows with zeros in the features that they lack."""
+    return np.hstack([rows, np.zeros((len(rows), NEW - rows.shape[1]))])
+
+
+def begun(kind, norm):
+    """A model that has learned from narrow rows, and then from wide ones."""
+    y, given, first = lesson(kind, SCORES)
+    more = dict.fromkeys(given, "one")
+    model = kind(norm=norm).partial_fit(X[:20, :OLD], y[:20], **more, **first)
+    return model.widen(n_features=NEW).partial_fit(X[20:40], y[20:40], **more), y, more
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize(("kind", "norm"), CASES, ids=str)
+@pytest.mark.filterwarnings("ignore:X is CSR, and the first rows were dense")
+def test_as_rows_with_zeros(kind, norm, form):
+    model, y, more = begun(kind, norm)
+    shown = more if kind is PredtronSequenceTagger else {}
+    known = deepcopy(model)
+    for width in (OLD, NEW - 1, NEW):
+        rows = X[40:, :width]
+        given, wide = form(rows), sparse.csr_array(with_zeros(rows)) if "sparse" in str(form) else with_zeros(rows)
+        np.testing.assert_array_equal(model.predict(given, **shown), known.predict(wide, **shown))
+        model.partial_fit(given, y[40:], **more)
+        known.partial_fit(wide, y[40:], **more)
+    if isinstance(norm, RKHS):
+        np.testing.assert_array_equal(model.dual_coef_, known.dual_coef_)
+    else:
+        np.testing.assert_array_equal(model.coef_, known.coef_)
+        np.testing.assert_array_equal(model.last_intercept_, known.last_intercept_)
+    assert (model.t_, model.cumulative_loss_) == (known.t_, known.cumulative_loss_)
+
+
+@pytest.mark.parametrize("width", [1, OLD - 1, NEW + 1])
+def test_other_widths_are_refused_as_before(width):
+    model, *_ = begun(PredtronClassifier, "l2")
+    before, rows = state(model), np.ones((3, width))
+    for call in (lambda: model.predict(rows), lambda: model.partial_fit(rows, [0, 1, 2]), lambda: model.explain(rows)):
+        with pytest.raises(ValueError, match=f"X has {width} features, but PredtronClassifier is expecting 7 features"):
+            call()
+    assert state(model) == before
+
+
+def test_narrow_rows_are_refused_of_a_model_that_was_never_widened():
+    model = PredtronClassifier().fit(X, CLASSES).widen(n_features=NEW)
+    with pytest.raises(ValueError, match="X has 4 features, but PredtronClassifier is expecting 7"):
+        model.predict(X[:, :OLD])
+    model, *_ = begun(PredtronClassifier, "l2")
+    model.fit(X, CLASSES)  # which begins anew
+    with pytest.raises(ValueError, match="X has 4 features, but PredtronClassifier is expecting 7"):
+        model.predict(X[:, :OLD])
+    with pytest.raises(ValueError, match="expecting 5"):
+        PredtronClassifier().fit(X[:, :5], CLASSES).widen(classes=[9]).predict(X[:, :OLD])
+
+
+def test_what_is_saved_or_copied_reads_them_too():
+    model, *_ = begun(PredtronClassifier, "l2")
+    expected = model.predict(X[:, :OLD])
+    for other in (pickle.loads(pickle.dumps(model)), deepcopy(model)):
+        np.testing.assert_array_equal(other.predict(X[:, :OLD]), expected)
+        assert state(other.partial_fit(X[:, :OLD], CLASSES)) == state(deepcopy(model).partial_fit(X[:, :OLD], CLASSES))
+        np.testing.assert_array_equal(other.widen(n_features=NEW + 2).predict(X[:, :OLD]), other.predict(X[:, :OLD]))
+    with pytest.raises(ValueError, match="expecting 7"):
+        clone(model).fit(X, CLASSES).predict(X[:, :OLD])
+
+
+@pytest.mark.parametrize("first", [0, NEW, "4", True])
+def test_a_saved_number_of_columns_that_cannot_be_is_refused(first):
+    packed = begun(PredtronClassifier, "l2")[0]._model.packed()
+    last = dict(packed["parts"][-1])
+    last["state"] = [[name, [*value[:-1], first] if name == "columns" else value] for name, value in last["state"]]
+    with pytest.raises(ValueError, match="damaged: TypeError: where a number of columns below 7 is expected"):
+        Model.unpacked({**packed, "parts": [*packed["parts"][:-1], last]})
+
+
+def test_a_fit_goes_on_with_narrow_rows():
+    start = PredtronClassifier(norm="l2", warm_start=True, random_state=0, cv=0).fit(X, CLASSES).widen(n_features=NEW + 1)
+    known = deepcopy(start).fit(np.hstack([X, np.zeros((N_NARROW, 1))]), CLASSES)
+    assert state(start.fit(X, CLASSES)) == state(known)
+
+
+def test_a_mean_of_learners_reads_them():
+    mixed = ParameterMixing(PredtronClassifier(norm="l2"), n_jobs=1).fit(X[:, :OLD], CLASSES).estimator_
+    expected = mixed.predict(X[:, :OLD])
+    np.testing.assert_array_equal(mixed.widen(n_features=NEW).predict(X[:, :OLD]), expected)
+
+
+def test_measures_and_explanations_read_them():
+    model, *_ = begun(PredtronClassifier, "l2")
+    narrow, wide = X[:, :OLD], with_zeros(X[:, :OLD])
+    assert model.score(narrow, CLASSES) == model.score(wide, CLASSES) and model.margin(narrow, CLASSES) == model.margin(
+        wide, CLASSES
+    )
+    np.testing.assert_array_equal(model.explain(narrow).values, model.explain(wide).values)
+
+
+def test_single_precision_and_the_rows_given_are_kept():
+    model, *_ = begun(PredtronClassifier, "l2")
+    rows = sparse.csr_matrix(X[:, :OLD].astype(np.float32))
+    before = rows.copy()
+    wide = sparse.csr_matrix(with_zeros(rows.toarray()).astype(np.float32))
+    np.testing.assert_array_equal(model.decision_function(rows), model.decision_function(wide))
+    assert rows.shape == before.shape and (rows != before).nnz == 0
+
+
+def test_names_of_columns_are_wanted_as_before():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=list("abcdefg"))
+    model = PredtronClassifier().fit(frame[list("abcd")], CLASSES).widen(list("abcdefg")).partial_fit(frame, CLASSES)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(frame[list("abcd")])
+    plain, *_ = begun(PredtronClassifier, "l2")
+    with pytest.warns(UserWarning, match="X has feature names, but PredtronClassifier was fitted without"):
+        found = plain.predict(frame[list("abcd")])
+    np.testing.assert_array_equal(found, plain.predict(X[:, :OLD]))

@@ -687,14 +687,14 @@ MUTANTS = [
         f"{DECISIONS}/_reject_at_rate.py",
         "            level += unseen.observer.up_to_now(self)[0]\n",
         "            pass\n",
-        ("tests/families/test_reject_rate.py",),
+        ("tests/families/test_reject.py",),
     ),
     Mutant(
         "certificates-outlive-training",
         f"{DECISIONS}/_reject_at_risk.py",
         "known[0] == unseen.t and ",
         "",
-        ("tests/families/test_certify.py",),
+        ("tests/families/test_reject.py",),
     ),
     Mutant(
         "thresholds-trust-a-single-row",

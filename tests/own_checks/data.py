@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
@@ -116,6 +117,11 @@ class ClassData(Data):
             BadCall("an unknown label", X, corrupted(y, label), unknown, in_fit=False),
             BadCall("an unknown label of a single row", X[:1], [label], unknown, in_fit=False),
             BadCall("a label that is text", X[:1], ["0"], "y contains labels .*'0'.*accepted are", in_fit=False),
+            BadCall("labels that are no classes", X, y + 0.5, "Unknown label type: continuous|not in"),
+            BadCall("NaN in y", X, np.where(y == y[0], np.nan, y), "y contains NaN"),
+            BadCall(
+                "labels of several types", X, np.resize(np.array([1, "a", 2.5], dtype=object), len(y)), "[Uu]nknown label|not in"
+            ),
             BadCall("other classes", X, y, f"classes=.*{label}", {"classes": [*self.classes, label]}, in_fit=False),
         ]
 
@@ -162,6 +168,21 @@ class GroupedData(Data):
             bad(f"an empty {name}", [], f"{name} has 0 entries and X has {len(y)} rows"),
             bad(f"NaN in {name}", corrupted(ids.astype(float), np.nan), f"{name}.*nan.*without missing values"),
             bad(f"None in {name}", [*ids[1:], None], f"{name}.*None.*without missing values"),
+            bad(
+                f"NaT in {name}", np.append(np.datetime64("2020-01-01") + ids[1:], np.datetime64("NaT")), f"{name}.*NaT.*missing"
+            ),
+            bad(
+                f"NA of pandas in {name}", pd.Series([*ids[1:].tolist(), None], dtype="Int64"), f"{name}.*without missing values"
+            ),
+            *(
+                bad(
+                    f"NA in {kind} {name}",
+                    pd.Series(["a"] * (len(y) - 1) + [pd.NA], dtype=kind),
+                    f"{name}.*without missing values",
+                )
+                for kind in ("string", "category", "object")
+            ),
+            bad(f"dicts as {name}", [{}] * len(y), f"{name}.* without a hash"),
             bad(f"2-d {name}", np.column_stack([ids, ids]), f"{name} has shape"),
             bad(f"{name} that is a number", 3, f"{name} has shape"),
         ]
@@ -196,6 +217,13 @@ class SetData(Data):
             BadCall("NaN in y", X, corrupted(y.astype(float), np.nan), "zeros and ones.*nan"),
             BadCall("a -1 in sparse y", X, sparse.csr_array(corrupted(y, -1)), "zeros and ones.*-1"),
             BadCall("text in y", X, y.astype(str), "zeros and ones.*'0'"),
+            BadCall("a half in y", X, y + 0.5, r"zeros and ones.*\[[01]\.5"),
+            BadCall("complex y", X, y + 1j, "zeros and ones"),
+            BadCall("a label twice in sparse y", X, sparse.csr_array((np.ones(2), [1, 1], [0] + [2] * len(y)), y.shape), "twice"),
+            BadCall(
+                "one label twice in COO y", X, sparse.coo_array((np.ones(2), ([0, 0], [1, 1])), y.shape), r"zeros and ones.*2"
+            ),
+            BadCall("no labels", X, y[:, :0], "shape"),
             BadCall("3-d y", X, y[:, :, None], "shape"),
             BadCall("too few labels", X, y[:, 1:], label_by_label, in_fit=False),
             BadCall("too many labels of a single row", X[:1], np.hstack([y, y])[:1], label_by_label, in_fit=False),
