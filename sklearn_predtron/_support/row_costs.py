@@ -104,6 +104,22 @@ def costs_by_row(
     return found
 
 
+def costs_of_answers(model: Any, costs: Any, classes: NDArray, n: int, codes: NDArray | None = None) -> NDArray:
+    """Return the costs of a classifier's predictions in each row, as `costs_by_row`; abstention is last if it may abstain.
+
+    Pairs that are not named cost 0 if they are right and 1 otherwise, and abstentions what they cost the classifier.
+    """
+    k, named = len(classes), getattr(model, "_named", None)
+    answers, otherwise = classes if named is None else named(classes), 1.0 - np.eye(k)
+    if len(answers) == k:
+        return costs_by_row(costs, classes, answers.tolist(), otherwise, n, codes)
+    rejected = model._costs_otherwise(classes)[:, k:]
+    if np.shape(costs) == (n, k, k):
+        table = costs_by_row(costs, classes, classes.tolist(), otherwise, n)
+        return np.concatenate([table, np.broadcast_to(rejected, (n, k, 1))], axis=2)
+    return costs_by_row(costs, classes, answers.tolist(), np.column_stack([otherwise, rejected]), n, codes)
+
+
 def realised_costs(costs: NDArray, codes: NDArray | None, shape: tuple[int, int, int], answers: list[Any]) -> NDArray:
     """Return the costs of the answers in each row by its true label, and nan by the others."""
     if codes is None:
@@ -245,7 +261,8 @@ class Capacity(NamedTuple):
         else:
             raise ValueError(
                 f"X has {len(expected)} rows, of which the share {self.share:g} in decision.subject_to is less than one.  Calls "
-                "of so few rows need the least saving of such a prediction, which fit(X, y, costs=...) finds on held-out rows; "
+                "of so few rows need the least saving of such a prediction, which fit(X, y, costs=...) with costs by row finds "
+                "on held-out rows under the present decision; "
                 f"accepted here are {int(np.ceil(1 / self.share))} rows or more."
             )
         best[left] = other[left]

@@ -32,7 +32,8 @@ from sklearn_predtron.decisions._promises import (
 LEAST_SHOWN = 1e-4  # p-value
 STEPS_TO_BOUND = 5  # in search of the strictest bound that rows show
 NEARLY_ALL = 0.9  # of the largest loss: wider bounds are worth nothing
-MORE_ROWS = 2, 3, 5, 10  # times as many, that may show a promise
+MORE_ROWS = 2, 3, 5  # times as many, that may show a promise
+LEAST_LIKE = 200  # rows, by which to judge how many like them would do
 
 
 class PromiseResult(NamedTuple):
@@ -317,7 +318,8 @@ class CertifiedReject(RejectAbove):
     ) -> Supported:
         """Return the strictest bound that held-out rows show, and how many rows would show the promise as it is."""
         rows, recorded = self.evaluated(unseen, probabilities, codes, groups)
-        n_rows = next((n * len(codes) for n in MORE_ROWS if self.tested((promise,), rows.repeated(n), recorded)[1][0][1]), None)
+        times = MORE_ROWS if len(codes) >= LEAST_LIKE else ()
+        n_rows = next((n * len(codes) for n in times if self.tested((promise,), rows.repeated(n), recorded)[1][0][1]), None)
         broken, largest, _ = bound_of(promise, self.costs)
         shown, found, answered = NEARLY_ALL * largest, None, 0.0
         for bound in (shown, *[None] * STEPS_TO_BOUND):

@@ -472,7 +472,7 @@ def signs_of(table: ColumnSource, monotonic_cst: Any, categories: set[int]) -> N
             )
         given = [monotonic_cst.get(name, 0) for name in table.names]
     else:
-        given = monotonic_cst.tolist() if isinstance(monotonic_cst, np.ndarray) else monotonic_cst
+        given = monotonic_cst.tolist() if hasattr(monotonic_cst, "tolist") else monotonic_cst
     if not isinstance(given, (list, tuple)) or not all(isinstance(sign, Real) and sign in (-1, 0, 1) for sign in given):
         raise ValueError(f"monotonic_cst={monotonic_cst!r} is not known; {accepted}.")
     if len(given) != table.p:

@@ -13,7 +13,7 @@ from sklearn_predtron._support import types
 from sklearn_predtron._support.encoding import encode
 from sklearn_predtron._support.numbers import real_numbers
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron._support.row_costs import classes_of_least_cost, costs_by_row, expected_costs
+from sklearn_predtron._support.row_costs import classes_of_least_cost, costs_of_answers, expected_costs
 from sklearn_predtron.inspection._display import Display, check_choice, check_matplotlib, last_step
 from sklearn_predtron.metrics._rows import check_rows, read_weight
 
@@ -172,9 +172,10 @@ class CostDisplay(Display):
         codes = encode(column_or_1d(y), classes)
         p = model.predict_proba(X)
         if are_of_rows(costs):
-            check_choice("against", "share" if against is None else against, ("share",))
-            otherwise = model._costs(classes)[:, :2] if getattr(model, "_costs", None) is not None else 1.0 - np.eye(2)
-            table = costs_by_row(costs, classes, classes.tolist(), otherwise, len(p))
+            if against not in (None, "share"):
+                raise ValueError(f"against={shortened(against)} does not go with costs of rows; accepted are None and 'share'.")
+            of_model = getattr(model, "_named", None) is not None
+            table = model._costs_by_row(costs, classes, len(p)) if of_model else costs_of_answers(model, costs, classes, len(p))
             capacity = getattr(model, "_capacity", lambda: None)()
             found = cls.by_share(codes, p, table, classes_of_least_cost(p, table, capacity), read_weight(sample_weight, p[:, 1]))
             return found.plot(ax, name=type(model).__name__ if name is None else name, **kwargs)
@@ -187,7 +188,10 @@ class CostDisplay(Display):
 
     @classmethod
     def by_share(cls, codes: NDArray, p: NDArray, table: NDArray, predicted: NDArray, weight: NDArray) -> CostDisplay:
-        """Return the display of costs of rows, given the true classes, the probabilities, the costs and the predictions."""
+        """Return the display of costs of rows, given the true classes, the probabilities, the costs and the predictions.
+
+        Predictions may be abstentions; the curve has none.
+        """
         expected, rows = expected_costs(p, table), np.arange(len(codes))
         order = np.argsort(expected[:, 1] - expected[:, 0], kind="stable")
         realised = table[rows, codes] * (weight / weight.sum())[:, None]

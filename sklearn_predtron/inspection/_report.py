@@ -271,14 +271,14 @@ def costs_of(found: Evaluated) -> str:
 
 def costs_figure(found: Evaluated) -> str:
     """Return the costs of two classes by threshold or by share, if they are known for both."""
-    own = found.table[0]
     both = len(found.classes) == 2 and all(found.weight[found.codes == i].any() for i in range(2))
-    if not both or found.p is None or found.costs_from == "realised" or not (own[0, 1] + own[1, 0] > 0):
+    if not both or found.p is None or found.costs_from == "realised" or not (found.table[:, [0, 1], [1, 0]] > 0).any():
         return ""
     p, abstains = found.p, "  The curve is without abstentions." if len(found.answers) > 2 else ""
     if found.costs_from == "rows":
         display = CostDisplay.by_share(found.codes, p, found.table[:, :, :2], found.predicted, found.weight)
         return picture("costs", lambda ax: display.plot(ax, name="this model"), BY_SHARE + abstains)
+    own = found.table[0]
     given: dict[str, Any] = {"costs": (own[0, 1], own[1, 0]), "sample_weight": found.weight, "name": "this model"}
     on = found.codes == 1
     return picture("costs", lambda ax: CostDisplay.from_predictions(on, p[:, 1], ax=ax, **given), BY_THRESHOLD + abstains)

@@ -89,10 +89,10 @@ def savings_score(
     answers = known.tolist() + ([] if reject_label is None else [reject_label])
     if len(known) == 0:
         raise ValueError(f"labels={shortened(labels)} must hold at least one label.")
-    rows, true = np.arange(len(y)), encode(y, known, "y_true")
-    table = read_costs(costs, known, answers, true)
     codes = np.full(len(y), len(known))
     codes[~rejected] = encode(predicted[~rejected], known, "y_pred")
+    rows, true = np.arange(len(y)), encode(y, known, "y_true")
+    table = read_costs(costs, known, answers, true)
     paid = weight @ table[rows, true, codes]
     constant = (weight @ table[rows, true]).min()
     if constant == 0:

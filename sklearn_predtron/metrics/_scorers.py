@@ -20,7 +20,7 @@ from sklearn_predtron._support.encoding import encode
 from sklearn_predtron._support.numbers import as_numbers
 from sklearn_predtron._support.pipelines import final
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron._support.row_costs import classes_of_least_cost, costs_by_row
+from sklearn_predtron._support.row_costs import classes_of_least_cost, costs_of_answers
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.losses import Absolute, AtK, CostTableLoss, Squared, SubsetLoss, ZeroOne, costs_of, subset_loss, table_loss
 from sklearn_predtron.losses._row_costs import check_not_revealing
@@ -52,12 +52,13 @@ class RowCostScorer(Scorer):
                 "params={'costs': ...} (a search: fit(X, y, costs=...)), a data frame whose columns are pairs (true, predicted)."
             )
         check_is_fitted(final(estimator))
+        model, n = final(estimator), _num_samples(y_true)
         if np.ndim(costs) == 2 and not hasattr(costs, "columns"):
             classes = known_labels(estimator)
-            answers = getattr(final(estimator), "_named", np.asarray)(classes)
             codes, predicted = encode(column_or_1d(y_true), classes), estimator.predict(X)
-            table = costs_by_row(costs, classes, answers.tolist(), 1.0 - np.eye(len(classes), len(answers)), len(codes), codes)
-            return -mean_loss(table[np.arange(len(codes)), codes, encode(predicted, answers, "predictions")], weight)
+            named = getattr(model, "_named", None)
+            answers = encode(predicted, classes if named is None else named(classes), "predictions")
+            return -mean_loss(costs_of_answers(model, costs, classes, n, codes)[np.arange(n), codes, answers], weight)
         if not (is_classifier(estimator) and hasattr(estimator, "predict_proba")):
             raise ValueError(
                 f"estimator={shortened(estimator)}: costs of rows are weighed by predict_proba; accepted are classifiers that "
@@ -70,11 +71,10 @@ class RowCostScorer(Scorer):
                 f"y has {_num_samples(y_true)} rows and predict_proba shape {probabilities.shape}; accepted are as many rows, "
                 f"and a column for each of classes_, {classes.tolist()}: labels of sets have no costs of this kind."
             )
-        otherwise = 1.0 - np.eye(len(classes))
-        table = costs_by_row(costs, classes, classes.tolist(), otherwise, len(probabilities))
+        table = costs_of_answers(model, costs, classes, n)
         codes = encode(column_or_1d(y_true), classes)
         check_not_revealing(table, codes)
-        capacity = getattr(final(estimator), "_capacity", lambda: None)()
+        capacity = getattr(model, "_capacity", lambda: None)()
         answers = classes_of_least_cost(probabilities, table, capacity)
         return -mean_loss(table[np.arange(len(codes)), codes, answers], weight)
 

@@ -8,6 +8,7 @@ from sklearn.model_selection import cross_validate
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier, load, predictor
 from sklearn_predtron.decisions import AtLeast, AtMost, ExpectedCost
+from sklearn_predtron.inspection import CostDisplay
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.metrics import cost_scorer, savings_score
 
@@ -134,6 +135,31 @@ def test_noise_seems_to_cost_what_it_costs():
         for one in (PredtronBinaryClassifier(random_state=0), LogisticRegression().set_fit_request(sample_weight=False)):
             found = cross_validate(one, noise, y, scoring=cost_scorer(), params={"costs": realised})["test_score"]
             assert -found.mean() == pytest.approx(0.25, abs=0.03)
+
+
+def test_scorers_weigh_abstentions_and_capacities_as_score_does():
+    """In all forms of costs, those without abstentions too, which then cost what they do for the model."""
+    costs_of_classes = np.repeat(1.0 - np.eye(2)[None], N, axis=0) * AMOUNT[:, None, None]
+    whole = np.concatenate([costs_of_classes, np.full((N, 2, 1), 0.2)], axis=2)
+    y = FRAUD.astype(int)
+    for decision in (None, ExpectedCost(subject_to=[AtMost("abstention_rate", 0.02)])):
+        model = PredtronClassifier(decision=decision, reject=0.2, features=None, random_state=0).fit(X[FIRST], y[FIRST])
+        expected = model.score(X[REST], y[REST], costs=whole[REST])
+        assert (model.predict(X[REST], costs=whole[REST]) == -1).any()
+        with config_context(enable_metadata_routing=True):
+            for given in (whole[REST], costs_of_classes[REST]):
+                assert cost_scorer()(model, X[REST], y[REST], costs=given) == pytest.approx(expected, rel=1e-12)
+        display = CostDisplay.from_estimator(model, X[REST], y[REST], costs=whole[REST])
+        assert display.threshold == pytest.approx((model.predict(X[REST], costs=whole[REST]) == 1).mean())
+
+
+def test_costs_known_with_the_label_leave_the_weights_of_the_loss():
+    loss = {(True, False): 20.0}
+    with_costs = PredtronBinaryClassifier(loss=loss, random_state=0, features=None).fit(
+        X[FIRST], FRAUD[FIRST], costs=REALISED[FIRST]
+    )
+    alone = PredtronBinaryClassifier(loss=loss, random_state=0, features=None).fit(X[FIRST], FRAUD[FIRST])
+    assert (with_costs.coef_ == alone.coef_).all() and (with_costs.predict(X) == alone.predict(X)).all()
 
 
 def test_a_stream_of_costs_known_with_the_label_is_the_same_in_any_split():

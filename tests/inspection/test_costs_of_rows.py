@@ -46,7 +46,7 @@ def test_each_share_costs_what_its_rows_cost(kind):
 @pytest.mark.parametrize(
     ("given", "match"),
     [
-        ({"against": "ratio"}, "^against='ratio' is not known; accepted are 'share'"),
+        ({"against": "ratio"}, "^against='ratio' does not go with costs of rows; accepted are None and 'share'"),
         ({"costs": {(True, "no"): 1.0}}, "^costs names the pair"),
         ({"costs": np.ones((1200, 2))}, r"^costs has shape \(1200, 2\): what each prediction costs in a row is known"),
     ],

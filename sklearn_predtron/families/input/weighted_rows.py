@@ -133,10 +133,10 @@ class WeighedClasses(RowReader):
     ) -> TrainingInput:
         """Return the training input, weighted by `costs` if they are given.
 
-        They replace the weights of classes by the costs of the loss.
+        They replace the weights of classes by the costs of the loss, unless they are known with the true label.
         """
         reader = self
-        if costs is not None:
+        if costs is not None and not (np.ndim(costs) == 2 and not hasattr(costs, "columns")):
             reader = copy.copy(self)
             reader.by_costs = no_weights
         given = {"partial": partial, "classes": classes, "sample_weight": sample_weight}
