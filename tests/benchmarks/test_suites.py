@@ -237,11 +237,11 @@ def test_averages_over_time_are_those_of_plain_listnet():
     found, _ = online_ranking_large.learned({name: online_ranking_large.rankers()[name]}, parts, counts)
     X, y = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
     coef, discounts, values = np.zeros(X.shape[1]), 1 / np.log2(np.arange(2, 12)), []
-    for t, (rows, grades) in enumerate(zip(np.split(X, 20), np.split(y, 20), strict=True), 1):
-        gains, scores = 2.0**grades - 1, rows @ coef
+    for t, (documents, grades) in enumerate(zip(np.split(X, 20), np.split(y, 20), strict=True), 1):
+        gains, scores = 2.0**grades - 1, documents @ coef
         ranked = np.lexsort((grades, -scores))
         values.append(gains[ranked][:10] @ discounts / (np.sort(gains)[::-1][:10] @ discounts))
-        coef -= (softmax(scores) - softmax(grades)) @ rows / np.sqrt(t)
+        coef -= (softmax(scores) - softmax(grades)) @ documents / np.sqrt(t)
     np.testing.assert_allclose(found[name], [np.mean(values[:t]) for t in counts], rtol=1e-9)
 
 
