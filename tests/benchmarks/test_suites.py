@@ -5,13 +5,15 @@ from ast import literal_eval
 from dataclasses import replace
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
+from scipy.special import softmax
 
 from benchmarks import commands, embeddings, tasks
 from benchmarks.child import growth
 from benchmarks.contestants.base import Contestant
 from benchmarks.headlines import HEADLINES, rows
-from benchmarks.paper import cusum_tables, figure1, online_ranking
+from benchmarks.paper import cusum_tables, figure1, online_ranking, online_ranking_large
 from benchmarks.suites import (
     SUITES,
     costs,
@@ -206,6 +208,7 @@ SMALL = ["--seeds", "2", "--test", "10", "--queries", "2", "6", "--documents", "
         (cusum_tables, ["--splits", "3"], ["| abalone | 4177 | 0.229 | 0.228 |", "| diabetes | 43 | 2.4577 | 1.076 |"]),
         (figure1, SMALL, ["### Figure 1 (c)", "| growth, 6 to 40 |"]),
         (online_ranking, ["--seeds", "2", "--rounds", "100"], ["t = 100", "| independent | 0.9036 | 0.9518 | 0.9904 |"]),
+        (online_ranking_large, ["--seeds", "1", "--orders", "2", "--queries", "10"], ["| t = 10 | t = 12 |", "| our default |"]),
     ],
 )
 def test_papers(script, arguments, written, tiny, tmp_path, monkeypatch, capsys):
@@ -215,8 +218,9 @@ def test_papers(script, arguments, written, tiny, tmp_path, monkeypatch, capsys)
     assert f"<!-- {name} -->\n" in script.README.read_text()
     monkeypatch.setattr(script, "README", tmp_path / "README.md")
     drawn = {} if script is cusum_tables else {"--figures": str(tmp_path / "new")}
-    if script is cusum_tables:
+    if script in (cusum_tables, online_ranking_large):
         arguments = ["--data", str(tmp_path), *arguments]
+    if script is cusum_tables:
         few = {"PRINTED": dict(list(script.PRINTED.items())[:2]), "UNITS": 10, "MOST_EPOCHS": 20, "EPOCHS": (1, 2)}
         for constant, value in few.items():
             monkeypatch.setattr(script, constant, value)
@@ -225,6 +229,20 @@ def test_papers(script, arguments, written, tiny, tmp_path, monkeypatch, capsys)
     assert all(line in page for line in written) and "of yore" not in page and capsys.readouterr().out
     if drawn:
         assert all(path.read_bytes().startswith(b"\x89PNG") for path in (tmp_path / "new").iterdir())
+
+
+def test_averages_over_time_are_those_of_plain_listnet():
+    counts, name = [1, 3, 20], "ListNet, eta = 1/sqrt(t)"
+    parts = list(online_ranking_large.generated(0, counts))
+    found, _ = online_ranking_large.learned({name: online_ranking_large.rankers()[name]}, parts, counts)
+    X, y = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    coef, discounts, values = np.zeros(X.shape[1]), 1 / np.log2(np.arange(2, 12)), []
+    for t, (documents, grades) in enumerate(zip(np.split(X, 20), np.split(y, 20), strict=True), 1):
+        gains, scores = 2.0**grades - 1, documents @ coef
+        ranked = np.lexsort((grades, -scores))
+        values.append(gains[ranked][:10] @ discounts / (np.sort(gains)[::-1][:10] @ discounts))
+        coef -= (softmax(scores) - softmax(grades)) @ documents / np.sqrt(t)
+    np.testing.assert_allclose(found[name], [np.mean(values[:t]) for t in counts], rtol=1e-9)
 
 
 def test_embeddings(monkeypatch, capsys):
