@@ -353,6 +353,8 @@ class FeatureMap(TransformerMixin, Part):
         super().__setstate__(state)
         if "_gathered" in state:
             self._row_map = self._restored(state) if "_state" in state else None
+            if self._row_map is not None:
+                self._of_numbers = all(known is None for known in self._categories)
 
     def _restored(self, state: dict[str, Any]) -> RowMap:
         """Return the compiled map of a saved state."""
@@ -751,7 +753,6 @@ class Auto(PiecewiseLinear):
                 "_state": state,
             }
         )
-        found._of_numbers = True
         return found
 
 

@@ -323,3 +323,13 @@ def test_no_row_is_longer_than_the_radius(parameters):
     assert 0.9 * encoder.radius_ < lengths.max() <= encoder.radius_  # reached but for the constant column
     frame = pd.DataFrame({"a": ["x", "y", "y"], "b": [0.0, 1.0, 2.0], "c": [1.0, 1.0, np.nan]})
     assert PiecewiseLinear().fit(frame).radius_ == pytest.approx(np.sqrt(37 + 1 + 1 + 1))  # b, a, c missing, a x b
+
+
+def test_what_follows_from_a_saved_state_is_not_read_from_it():
+    """A forged file may lack it."""
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    found = PiecewiseLinear().fit(X, X[:, 0] > 0)
+    state = {name: value for name, value in found.__getstate__().items() if name != "_of_numbers"}
+    loaded = PiecewiseLinear.__new__(PiecewiseLinear)
+    loaded.__setstate__(state)
+    assert_array_equal(loaded.transform(X).toarray(), found.transform(X).toarray())
