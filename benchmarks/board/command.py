@@ -33,10 +33,11 @@ def main(argv: Sequence[str] | None = None) -> None:
             continue
         found.append(measured(task, methods, given.splits))
         print(f"{task.name}: measured", file=sys.stderr, flush=True)
-    tables = board(found, list(methods), given.splits, notes)
-    print("\n".join(table.markdown() for table in tables))
-    if given.write:
-        Record.now("board", tables, given.splits).save()
+        tables = board(found, list(methods), given.splits, notes)
+        if given.write:  # after each set, so that an interrupted run loses one
+            Record.now("board", tables, given.splits).save()
+    if found:
+        print("\n".join(table.markdown() for table in tables))
 
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -187,3 +187,11 @@ def test_a_commit_says_if_the_package_was_changed(tmp_path, monkeypatch):
     assert record.commit() == head
     (package / "core.pyx").write_text("2")
     assert record.commit() == head + "+"
+
+
+def test_the_page_of_the_board_has_its_savings():
+    table = Record.last("board").table("Savings")
+    page = (README.parents[1] / "doc" / "board.rst").read_text()
+    for name, *cells in table.rows:
+        means = [f"{float(cell.split()[0]):.2f}" if cell and "±" in cell else cell or "" for cell in cells[:-1]]
+        assert f'   "{name}", {", ".join(means)}\n' in page
