@@ -19,7 +19,7 @@ README = Path(__file__).with_name("README.md")
 PACKAGES = (
     *("sklearn_predtron", "numpy", "scipy", "scikit-learn"),
     *("river", "vowpalwabbit", "mord", "skordinal", "statsmodels", "lightgbm", "xgboost", "python-crfsuite"),
-    *("interpret-core", "mapie"),
+    *("interpret-core", "mapie", "empulse"),
 )
 PINS = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")  # with these OpenBLAS takes other kernels or blocks than the processor's
 
