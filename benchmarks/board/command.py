@@ -24,15 +24,19 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Measure what the arguments name."""
     given = parse(argv)
     methods = {name: METHODS[name] for name in given.methods or METHODS}
-    found, notes = [], [f"The method {name!r} is left out: {needs} is not installed" for name, needs in LEFT_OUT.items()]
+    left_out = [f"The method {name!r} is left out: {needs} is not installed" for name, needs in LEFT_OUT.items()]
+    found: list[Found] = []
+    rest = dict.fromkeys(SETS)
     for name in given.sets or SETS:
+        rest.pop(name, None)
         try:
             task = SETS[name](given.data)
         except Missing as reason:
-            notes.append(f"The set {name!r} is left out: {reason}")
+            left_out.append(f"The set {name!r} is left out: {reason}")
             continue
         found.append(measured(task, methods, given.splits))
         print(f"{task.name}: measured", file=sys.stderr, flush=True)
+        notes = [*left_out, *([f"Sets that were not run: {', '.join(rest)}"] if rest else [])]
         tables = board(found, list(methods), given.splits, notes)
         if given.write:  # after each set, so that an interrupted run loses one
             Record.now("board", tables, given.splits).save()
