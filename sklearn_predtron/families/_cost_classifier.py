@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples
 
 from sklearn_predtron._core.problem import Codes
-from sklearn_predtron._support.compat import ClassifierMixin, StrOptions, with_callbacks
+from sklearn_predtron._support.compat import ClassifierMixin, StrOptions, check_sample_weight, with_callbacks
 from sklearn_predtron._support.encoding import plain_texts, refuse_missing
 from sklearn_predtron._support.names import refusing
 from sklearn_predtron._support.parts import checked_build
@@ -652,7 +652,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             return -mean_loss(self.sample_loss(X, y, costs), sample_weight)
         y = plain_texts(y)
         refuse_missing(y)
-        return super().score(X, y, sample_weight)
+        weight = None if sample_weight is None else check_sample_weight(sample_weight, y)
+        return super().score(X, y, weight)
 
     def margin(self, X: Any, y: Any) -> float:
         """Measure the margin of the weights at unit norm.

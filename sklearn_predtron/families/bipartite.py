@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _num_samples
 
 from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.problem import Labels, Problem
 from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import ClassifierMixin, Interval, StrOptions, with_callbacks
+from sklearn_predtron._support.encoding import check_lengths
 from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import GROUPS, Queries, shortened, with_ids
 from sklearn_predtron.decisions._base import PLAIN, Argmax, Decision, UnseenRows
@@ -577,7 +579,9 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
 
     def _margins(self, X: Any, y: Any, groups: Any = None) -> NDArray:
         model = self._fitted_model()
-        scores, labels = self._reader().beside_labels(model.scores(X), y, groups, model)
+        found = model.scores(X)
+        check_lengths(len(found), _num_samples(y))
+        scores, labels = self._reader().beside_labels(found, y, groups, model)
         if isinstance(labels, Relevances):
             return model.margins(scores[:, 0], labels, resolve(Update, self.update, "update").pairwise)
         return model.margins(scores, labels)

@@ -599,7 +599,7 @@ def test_measures_refuse_rows_labels_ids_and_weights(estimator):
             if hasattr(model, measure):
                 says = LENGTHS if bad.what.startswith("y too") else bad.says
                 assert_fails(f"{measure}: {bad.what}", says, getattr(model, measure), bad.X, bad.y, **bad.more)
-    for weight in weights[:3] if isinstance(model, (PredtronBinaryClassifier, PredtronClassifier)) else weights:
+    for weight in weights:
         given = {"sample_weight": weight, **data.id_kwargs()}
         assert_fails("score: weights", "[Ww]eight|inconsistent numbers", model.score, data.X, data.y, **given)
     assert is_same(own_frozen(model), before)
