@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import joblib
 import numpy as np
 import pytest
-from cases import (
+from cases import (, row_weights
     assert_agrees,
     assert_close,
     cost_table,
@@ -57,7 +57,6 @@ from tests.families.test_ranking import (
     warm_up,
     warmed,
     warmed_labels,
-    weights_of,
 )
 from tests.families.test_ranking import assert_agrees as assert_rankers_agree
 
@@ -127,7 +126,7 @@ def test_iterates_and_averages(number):
 )
 def test_every_exponent_intercept_and_form(update, q, intercept, form, kind):
     X, y = data()
-    weight = weights_of(len(X))
+    weight = row_weights(len(X))
     loss = CostMatrix(random_costs(4))
     reference = reference_for(kind, q, update, OneHot(), loss, 4, X.shape[1], intercept).learn(X, y, weight)
     for average in AVERAGES:
@@ -231,7 +230,7 @@ def test_rankers_of_documents(number):
     """A step along X^T Delta, in the q-norm; l1 and group are one there."""
     (update, loss), q, kind = RANKING[number], QS[number % 4], KINDS[number // 4 % 2]
     X, y = make_queries(LOSSES[loss][2])
-    weight = weights_of(len(X)) if number % 3 == 0 else np.ones(len(X))
+    weight = row_weights(len(X)) if number % 3 == 0 else np.ones(len(X))
     reference = ranking_reference(kind, q, X, y, loss, update, weight)
     for i, average in enumerate(AVERAGES):
         model = PredtronRanker(update=update, loss=LOSSES[loss][0], norm=kind[0](q=q), average=average)
@@ -247,7 +246,7 @@ def test_rankers_of_labels(number):
     (update, loss), q, kind = BY_LABELS[number], QS[number % 4], KINDS[number // 4 % 2]
     intercept, weighted = INTERCEPTS[number // 8 % 4]
     X, y = make_labels(LOSSES[loss][2])
-    weight = weights_of(len(X)) if weighted else np.ones(len(X))
+    weight = row_weights(len(X)) if weighted else np.ones(len(X))
     reference = ranking_reference(kind, q, X, y, loss, update, weight, y.shape[1], intercept)
     for i, average in enumerate(AVERAGES):
         settings = {"update": update, "loss": LOSSES[loss][0], "norm": kind[0](q=q), "average": average}

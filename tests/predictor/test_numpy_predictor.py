@@ -149,6 +149,10 @@ def check_same(model, loaded, rows, **ids):
             assert_array_equal(getattr(loaded, name), getattr(model, name), strict=True)
 
 
+ESTIMATED = pytest.mark.filterwarnings("ignore:.* is estimated on the held-out rows of training")
+
+
+@ESTIMATED
 @pytest.mark.parametrize(("name", "layout", "training"), pairwise(ESTIMATORS, LAYOUTS, TRAININGS))
 def test_bits_are_those_of_the_estimator(name, layout, training, tmp_path):
     kind, y = ESTIMATORS[name]
@@ -360,6 +364,7 @@ def test_columns_of_a_frame_are_found_by_name(tmp_path):
         found.predict(frame[list("abc")])
 
 
+@ESTIMATED
 def test_a_certificate_is_kept(tmp_path):
     model = CLASSES(reject=Reject(risk=0.4), random_state=0).fit(X[:500], THREE[:500])
     check_same(model, filed(model, tmp_path), X)
