@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import joblib
 import numpy as np
 import pytest
-from cases import (, row_weights
+from cases import (
     assert_agrees,
     assert_close,
     cost_table,
@@ -19,6 +19,7 @@ from cases import (, row_weights
     pairwise,
     random_costs,
     representations,
+    row_weights,
     state,
     updates_of_the_reference,
 )
