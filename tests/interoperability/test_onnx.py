@@ -328,6 +328,7 @@ def test_in_pipelines_and_searches(k):
 
 @REALS
 @pytest.mark.filterwarnings("ignore:no share of the .* rows was found")  # few rows of "é"
+@pytest.mark.filterwarnings("ignore:.* is estimated on the held-out rows of training")
 @pytest.mark.parametrize(
     "reject", [Reject(risk={"é": 0.2}, label="?"), Reject(risk={"a": 0.35, "é": 0.3}, label="?"), Reject(risk=0.2, label="?")]
 )

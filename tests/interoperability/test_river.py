@@ -224,6 +224,7 @@ def test_rejected_rows():
     assert predicted == {-1, 0, 1, 2} and all(type(label) is int for label in predicted)
 
 
+@pytest.mark.filterwarnings("ignore:.* is estimated on the held-out rows of training")
 def test_limits_of_answers():
     """The label without a promise is always given."""
     model = learned(to_river(PredtronClassifier(reject=Reject(risk={0: 0.05, 1: 0.05})), classes=[0, 1, 2]), dicts(300))
