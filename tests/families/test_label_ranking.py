@@ -91,7 +91,7 @@ def test_labels_of_every_form(make, form):
     if sets:
         predicted = other.predict(X)
         assert sparse.issparse(predicted) == sparse.issparse(labels)
-        if form != "columns of different types":
+        if form not in ("columns of different types", "object"):  # which have no type of one number
             assert predicted.dtype == getattr(labels, "dtype", np.asarray(labels).dtype)
         np.testing.assert_array_equal(predicted.toarray() if sparse.issparse(predicted) else predicted, model.predict(X))
 
