@@ -336,7 +336,7 @@ class EarlyStopping:
             estimator._model.fit_record["validation_scores_"] = []
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """Discard the best epoch's learner when the fit ends.
+        """Discard the best epoch's learner and the limit of the time when the fit ends.
 
         Parameters
         ----------
@@ -346,6 +346,7 @@ class EarlyStopping:
             State of the fit.
         """
         self._best.pop(estimator, None)
+        self._end.pop(estimator, None)
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
         """Do nothing before an epoch.

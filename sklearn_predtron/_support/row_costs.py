@@ -120,6 +120,11 @@ def costs_of_answers(model: Any, costs: Any, classes: NDArray, n: int, codes: ND
     return costs_by_row(costs, classes, answers.tolist(), np.column_stack([otherwise, rejected]), n, codes)
 
 
+def are_of_predictions(costs: Any) -> bool:
+    """Return whether costs are an array of two dimensions: what each prediction costs given the true label of the row."""
+    return np.ndim(costs) == 2 and not hasattr(costs, "columns")
+
+
 def realised_costs(costs: NDArray, codes: NDArray | None, shape: tuple[int, int, int], answers: list[Any]) -> NDArray:
     """Return the costs of the answers in each row by its true label, and nan by the others."""
     if codes is None:

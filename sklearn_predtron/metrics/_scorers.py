@@ -20,7 +20,7 @@ from sklearn_predtron._support.encoding import encode
 from sklearn_predtron._support.numbers import as_numbers
 from sklearn_predtron._support.pipelines import final
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron._support.row_costs import classes_of_least_cost, costs_of_answers
+from sklearn_predtron._support.row_costs import are_of_predictions, classes_of_least_cost, costs_of_answers
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.losses import Absolute, AtK, CostTableLoss, Squared, SubsetLoss, ZeroOne, costs_of, subset_loss, table_loss
 from sklearn_predtron.losses._row_costs import check_not_revealing
@@ -53,7 +53,7 @@ class RowCostScorer(Scorer):
             )
         check_is_fitted(final(estimator))
         model, n = final(estimator), _num_samples(y_true)
-        if np.ndim(costs) == 2 and not hasattr(costs, "columns"):
+        if are_of_predictions(costs):
             classes = known_labels(estimator)
             codes, predicted = encode(column_or_1d(y_true), classes), estimator.predict(X)
             named = getattr(model, "_named", None)

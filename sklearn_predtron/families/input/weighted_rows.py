@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support.numbers import as_numbers
 from sklearn_predtron._support.queries import shortened_list
+from sklearn_predtron._support.row_costs import are_of_predictions
 from sklearn_predtron.families.input.reading import LabelsOf, RowReader, TrainingInput
 from sklearn_predtron.families.labels.classes import Classes, ClassReader
 from sklearn_predtron.families.labels.label_readers import LabelReader
@@ -136,7 +137,7 @@ class WeighedClasses(RowReader):
         They replace the weights of classes by the costs of the loss, unless they are known with the true label.
         """
         reader = self
-        if costs is not None and not (np.ndim(costs) == 2 and not hasattr(costs, "columns")):
+        if costs is not None and not are_of_predictions(costs):
             reader = copy.copy(self)
             reader.by_costs = no_weights
         given = {"partial": partial, "classes": classes, "sample_weight": sample_weight}
