@@ -1,6 +1,7 @@
 """Mistake-driven online learning for general prediction problems, as scikit-learn estimators."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from sklearn_predtron._support import quiet_start as quiet_start
@@ -10,6 +11,12 @@ from sklearn_predtron._support.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from sklearn_predtron.families._public import *
+
+if find_spec("sklearn_predtron._core.learner") is None:
+    raise ImportError(
+        f"The source of sklearn_predtron in {__path__[0]} is not compiled. To import the package that pip has installed, start Python "
+        "in another folder. To use this source, run `pip install -e .` in its checkout."
+    )
 
 __all__ = [
     "JointProblem",

@@ -104,6 +104,15 @@ def test_the_script_does_what_the_module_does(tmp_path):
     assert usage.startswith("usage: predtron fit TRAIN") and usage == other
 
 
+def test_a_source_that_is_not_compiled_says_so(tmp_path):
+    """As after `pip install .`, for who starts Python in the checkout."""
+    shutil.copytree(PACKAGE, tmp_path / PACKAGE.name, ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__"))
+    run = subprocess.run([sys.executable, "-m", PACKAGE.name], capture_output=True, text=True, cwd=tmp_path)
+    last = run.stderr.splitlines()[-1]
+    assert run.returncode and last.startswith(f"ImportError: The source of sklearn_predtron in {tmp_path / PACKAGE.name} is not")
+    assert "start Python in another folder" in last
+
+
 # ------------------------------------------------------------------------------------------------------------ the workflows
 
 

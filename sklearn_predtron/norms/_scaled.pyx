@@ -118,8 +118,9 @@ cdef class ScaledWeights(L2Weights):
         self.statistics.look(self.n_features, self.seen)
 
     def oppose(self, places):
+        cdef Py_ssize_t first = places[0], second = places[1]
         L2Weights.oppose(self, places)
-        self.C[places[1]] = -self.C[places[0]]
+        self.C[second] = -self.C[first]
 
     def widen(self, Py_ssize_t n_features):
         """Widen the rows to n_features; earlier dense rows count as zeros in the new features."""
