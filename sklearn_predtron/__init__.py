@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 if find_spec("sklearn_predtron._core.learner") is None:
     raise ImportError(
-        f"The source of sklearn_predtron in {__path__[0]} is not compiled. To import the package that pip has installed, start Python "
-        "in another folder. To use this source, run `pip install -e .` in its checkout."
+        f"The source of sklearn_predtron in {__path__[0]} is not compiled. To import the installed package, start Python in "
+        "another folder. To use this source, run `pip install -e .` in its checkout."
     )
 
 __all__ = [
