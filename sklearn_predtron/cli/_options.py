@@ -47,7 +47,7 @@ exit codes:
 EXAMPLES = {
     "fit": """\
 examples:
-  predtron fit train.csv --label churned --features piecewise --holdout .2
+  predtron fit train.csv --label churned --holdout .2
   predtron fit train.svm --test test.svm --save model
   zcat big.svm.gz | predtron fit - --grow --save model
 """,

@@ -36,18 +36,18 @@ from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.cli._report import Outcome, report_outcome
 from sklearn_predtron.cli._settings import Job, as_pairs
 from sklearn_predtron.cli._tasks import OF_FORMATS, TASKS, Task, task_of
-from sklearn_predtron.cli._training import Training, check_names, parts_of_split
+from sklearn_predtron.cli._training import Training, check_names, is_incomplete, parts_of_split
 from sklearn_predtron.cli._unseen import UnseenFeatures
 from sklearn_predtron.datasets._broken_lines import BrokenLineError  # the package would import Parquet and simulators, too
 from sklearn_predtron.datasets.formats.base import Head, RowChunk, RowSchema
 from sklearn_predtron.datasets.formats.files import STANDARD, DataFile, FileError
 from sklearn_predtron.datasets.formats.labels import are_words, is_line
 from sklearn_predtron.datasets.formats.opening import RowStream, format_in, format_of, format_of_names, open_rows
-from sklearn_predtron.datasets.formats.tables import CATEGORY, PLAIN_NUMBERS
-from sklearn_predtron.families.input.tables import map_of
+from sklearn_predtron.datasets.formats.tables import CATEGORY, PLAIN_NUMBERS, CsvFormat
+from sklearn_predtron.families.input.tables import WarmupBuffer, map_of
 from sklearn_predtron.losses.reject import label_of_reject
 
-TEXT_HINT = "; --features piecewise or auto takes text and missing cells, and --drop leaves columns out"
+TEXT_HINT = "; --features piecewise takes text and missing cells, and --drop leaves columns out"
 NOT_TO_PREDICT = {"test": "source", "save": "output", "grow": "model", "stream": "model", "jobs": "model", "holdout": "source"}
 
 
@@ -104,6 +104,8 @@ def run(job: Job, bar: ProgressBar, opened: DataFile | None = None) -> int:
         name_costs(job, files, classes)
         model = build_model(job.model, loaded, task, classes)
         if files.train is not None and loaded is None:
+            if "features" not in job.model.parameters and is_incomplete(files.train):
+                model.set_params(features=default_features(task))
             check_text(files.train, model.features)
         check_table(job, model, schema)
         outcome = train_and_score(job, files, model, task, schema, bar)
@@ -137,7 +139,7 @@ def open_files(job: Job, loaded: Any, stack: ExitStack, opened: DataFile | None,
     if form == "svmlight":
         options |= kinds
     if form == "csv":
-        made = loaded.features if loaded is not None else model.parameters.get("features")
+        made = map_of_model(loaded) if loaded is not None else model.parameters.get("features", default_features(task))
         options["numbers_only"] = not accepted_cells(made)[0]
     classes = source.classes
     if classes is not None and not (task is not None and task.ordinal):
@@ -179,6 +181,17 @@ def name_of_format(given: str | None, paths: list[str], loaded: Any) -> str:
     """Return the name of the files' format."""
     state = getattr(loaded, "file_format_", None)
     return format_in(state, given) if state is not None else given or format_of_names(paths) or "svmlight"
+
+
+def default_features(task: Task | None) -> Any:
+    """Return the feature map of a task's tables; without a task they have classes."""
+    return (task or TASKS["multiclass"]).estimator().features
+
+
+def map_of_model(model: Any) -> Any:
+    """Return the feature map of a fitted model; "auto" may have chosen none, and few rows have fitted none yet."""
+    made = model._model.columns.features
+    return model.features if isinstance(made, WarmupBuffer) else made
 
 
 def accepted_cells(features: Any) -> tuple[bool, bool]:
@@ -286,6 +299,8 @@ def train_and_score(job: Job, files: JobFiles, model: Any, task: Task, schema: R
         unlearned = training.mix(files.train, job) if job.model.jobs else training.run(files.train, job, bar)
     model = training.model
     fitted, unsaved, untested = model.__sklearn_is_fitted__(), None, None
+    if fitted and files.test is not None and isinstance(files.test.format, CsvFormat):
+        files.test.format.missing = accepted_cells(map_of_model(model))[0]
     if fitted and not task.rank and not task.multilabel:
         schema = replace(schema, classes=model.classes_)
     if job.output.save and fitted:

@@ -87,7 +87,8 @@ class Training:
         kept, taken = [], 0
         try:
             for chunk in parts_of_split(rows, job, held=False, keep=False):
-                chunk = self._checked(as_trained(chunk, self.model))
+                chunk = as_trained(chunk, self.model)
+                chunk = chunk if is_incomplete(rows) else self._checked(chunk)
                 taken += size_of(chunk.X) + (0 if chunk.costs is None else 8 * len(chunk) * self.model._costs(self.classes).size)
                 if taken > LARGEST:
                     return None, None
@@ -125,7 +126,7 @@ class Training:
     def _stream(self, rows: RowStream, job: Job, bar: ProgressBar) -> None:
         """Train chunk by chunk."""
         random, epochs = np.random.default_rng(job.model.seed), job.model.passes
-        prepare_stream(job, self.model, rows.schema, incomplete=getattr(rows.format, "incomplete", False))
+        prepare_stream(job, self.model, rows.schema, incomplete=is_incomplete(rows))
         self.result.training, self.result.epochs = STREAM, epochs
         if epochs > 1 or job.source.holdout:
             for file in rows.files:
@@ -289,6 +290,11 @@ def may_fit(rows: RowStream, settings: ModelSettings) -> bool:
     if settings.stream or settings.grow or settings.load or any(file.is_pipe or file.path == STANDARD for file in rows.files):
         return False
     return sum(status(file.path).st_size for file in rows.files) <= LARGEST
+
+
+def is_incomplete(rows: RowStream) -> bool:
+    """Return whether a table has text or missing cells."""
+    return getattr(rows.format, "incomplete", False)
 
 
 def joined(chunks: list[RowChunk]) -> RowChunk:

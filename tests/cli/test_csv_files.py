@@ -65,12 +65,20 @@ OPTIONS = ["--no-shuffle", "--chunk", CHUNK, "--json"]
 # ---------------------------------------------------------------------------------------------------------------- learning
 
 
-@pytest.mark.parametrize("features", ["piecewise", "auto"])
+@pytest.mark.default_features
+@pytest.mark.parametrize("features", ["piecewise", "auto", None])
 def test_words_and_missing_cells_are_learned_as_those_of_a_frame(capsys, tables, tmp_path, features):
     (X, y), (T, z) = split(tables, "w", "buys")
-    options = ["--features", features, "--save", tmp_path / "m", "--predictions", tmp_path / "p", *OPTIONS]
+    options = [
+        *(["--features", features] if features else []),
+        "--save",
+        tmp_path / "m",
+        "--predictions",
+        tmp_path / "p",
+        *OPTIONS,
+    ]
     code, out, err = run(capsys, tables / "train-w.csv", "--test", tables / "test-w.csv", *options)
-    model = learned(PredtronBinaryClassifier(features=features), X, y)
+    model = learned(PredtronBinaryClassifier(features=features or "auto"), X, y)
     (ours,) = json.loads(out)["results"]
     assert (code, err) == (0, "") and ours["tested"] == TESTED
     assert_array_equal(weights_of(sklearn_predtron.load(tmp_path / "m")), weights_of(model))
@@ -270,10 +278,10 @@ def test_what_a_saved_model_fixes(capsys, tables, tmp_path):
 # ------------------------------------------------------------------------------------------------------------ what is wrong
 
 
-def test_words_and_missing_cells_need_features(capsys, tables):
+def test_words_and_missing_cells_need_a_map(capsys, tables):
     path = tables / "train-w.csv"
-    hint = "; --features piecewise or auto takes text and missing cells, and --drop leaves columns out"
-    assert f"{path}, line 2 has '' in the column 'age'{hint}" in usage_error(capsys, path)
+    hint = "; --features piecewise takes text and missing cells, and --drop leaves columns out"
+    assert f"{path}, line 2 has '' in the column 'age'{hint}" in usage_error(capsys, path, "--task", "bipartite")
     assert f"in the column 'job'{hint}" in usage_error(capsys, path, "--features", "fourier")
 
 

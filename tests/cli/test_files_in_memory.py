@@ -82,6 +82,46 @@ def test_a_table_is_trained_by_fit(capsys, tmp_path, options):
     assert int(out.splitlines()[2].split()[2]) == 208  # of which 92 are held out
 
 
+@pytest.mark.default_features
+@pytest.mark.parametrize("options", [[], ["--features", "auto"], ["--holdout", 0.3]])
+@pytest.mark.parametrize("words", [False, True])
+def test_a_table_with_text_and_missing_cells_is_trained_by_fit(capsys, tmp_path, words, options):
+    """By default, as a frame is in Python; rows to predict may miss cells if the model's map takes them."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"plan": rng.choice(["free", "team"], 400), "age": rng.integers(18, 80, 400).astype(float)})
+    table["y"] = ((table.age > 50) ^ (table.plan == "team")) * 1
+    table.loc[::9, "age"] = np.nan
+    table = table if words else table.assign(plan=(table.plan == "team") * 1)
+    table.to_csv(tmp_path / "a.csv", index=False)
+    model, result = trained(capsys, tmp_path, tmp_path / "a.csv", *options)
+    X, y = table.drop(columns="y").to_numpy(), table.y
+    if "--holdout" in options:
+        assert result["held_out_score"] > 0.7 and result["tested"] == 400 - result["rounds"] > 80
+    else:
+        assert_alike(model, PredtronBinaryClassifier(random_state=0).fit(X, y), X)
+        assert run(capsys, "predict", tmp_path / "m", tmp_path / "a.csv") == (
+            0,
+            "".join(f"{k:g}\n" for k in model.predict(X)),
+            "",
+        )
+
+
+@pytest.mark.default_features
+@pytest.mark.parametrize("command", ["--test", "score", "predict"])
+def test_a_model_of_plain_columns_takes_no_missing_cells(capsys, tmp_path, command):
+    """Though the table of training might have had some."""
+    X = np.random.default_rng(0).standard_normal((80, 2)).round(3)
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(y=(X[:, 0] > 0) * 1)
+    table.to_csv(tmp_path / "a.csv", index=False)
+    table.loc[3, "b"] = np.nan
+    table.to_csv(tmp_path / "t.csv", index=False)
+    model, _ = trained(capsys, tmp_path, tmp_path / "a.csv")
+    assert model.coef_.shape == (1, 2)  # no map was chosen
+    given = [tmp_path / "a.csv", "--test"] if command == "--test" else [command, tmp_path / "m"]
+    code, _, err = run(capsys, *given, tmp_path / "t.csv")
+    assert code == 1 and "t.csv, line 5: the column 'b' has '', which is no finite number" in err
+
+
 @pytest.mark.parametrize("why", ["--stream", "standard input", "large", "large when parsed", "a label that does not occur"])
 def test_streams_are_trained_in_one_pass(capsys, tmp_path, files, monkeypatch, standard_input, why):
     options, train = ["--stream"] if why == "--stream" else [], files["a"]
