@@ -194,9 +194,9 @@ def constant(train: Task) -> Decide | None:
 
 # Of each method its name, its function and the package that it needs.
 ALL: dict[str, tuple[Method, str]] = {
-    "ours, default": (ours, "sklearn_predtron"),
-    "ours, trained on costs": (partial(ours, on_costs=True), "sklearn_predtron"),
-    "ours, linear": (partial(ours, linear=True), "sklearn_predtron"),
+    "predtron, default": (ours, "sklearn_predtron"),
+    "predtron, trained on costs": (partial(ours, on_costs=True), "sklearn_predtron"),
+    "predtron, linear": (partial(ours, linear=True), "sklearn_predtron"),
     "LogisticRegression": (partial(expected_cost, logistic_regression), "sklearn"),
     "HistGradientBoosting": (partial(expected_cost, hist_gradient_boosting), "sklearn"),
     "LightGBM": (partial(expected_cost, light_trees), "lightgbm"),
