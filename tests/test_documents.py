@@ -71,7 +71,9 @@ def test_the_snippets_of_the_first_page_run():
     tokens, parts_of_speech, sentence = make_sequences(10, 3, random_state=0)
     given = {"state": np.array(["well", "ill"])[tags[:, 0]], "classes": tags[:, 0] + tags[:, 1], "stars": tags.sum(axis=1)}
     given |= {
-        "by_row": np.ones((60, 2, 2)) - np.eye(2),
+        "payments": np.array(["good", "fraud"])[tags[:, 0]],
+        "X_new": X[:9],
+        "amounts": np.arange(9.0),
         "costs": 1 - np.eye(3),
         "preferences": tags,
         "table": X,
@@ -82,10 +84,12 @@ def test_the_snippets_of_the_first_page_run():
     block = re.search(r"<!-- snippets -->\n```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)[1]
     public = {name: getattr(module, name) for module in (sklearn_predtron, losses, decisions) for name in module.__all__}
     names = {**public, **given, **locals()}
-    learned = []
+    found = []
     for line in block.splitlines():
         if line.startswith("Predtron"):
-            learned.append(eval(line, names))
+            found.append(eval(line, names))
         else:
             exec(line, names)
-    assert len(learned) == block.count("\n#") + 1 and all(model.t_ for model in learned)
+    predicted, learned = [x for x in found if isinstance(x, np.ndarray)], [x for x in found if hasattr(x, "t_")]
+    assert len(predicted) + len(learned) == len(found) == block.count("\n#") + 1
+    assert all(model.t_ for model in learned) and [len(labels) for labels in predicted] == [9]
