@@ -98,8 +98,8 @@ def promises(found: list[Found]) -> Table:
         PROMISES,
         ["set", "method", "answered", "wrong answers", "largest share of wrong answers", "promise broken"],
         note="At most 5 % of the answers may be wrong.  Half of the training rows choose the rows that are answered: "
-        "sklearn_predtron certifies the promise with 95 % confidence; peers answer as many rows as keep it on this half.  The last column counts "
-        "the splits with more than 5 % wrong answers among the test rows, some of them by chance.",
+        "sklearn_predtron certifies the promise with 95 % confidence; peers answer as many rows as keep it on this half.  "
+        "The last column counts the splits with more than 5 % wrong answers among the test rows, some of them by chance.",
     )
     for of in found:
         for name, wrong in of.wrong.items():
