@@ -316,3 +316,64 @@ def test_the_page_of_the_board_has_its_savings():
     for name, *cells in table.rows:
         means = [f"{float(cell.split()[0]):.2f}" if cell and "±" in cell else cell or "" for cell in cells[:-1]]
         assert f'   "{name}", {", ".join(means)}\n' in page
+
+
+def page_tables(page):
+    """Return the lines of a page of the guide, split into the cells of its tables."""
+    text = (README.parents[1] / "doc" / "user_guide" / f"{page}.rst").read_text()
+    return [re.split(r"\s{2,}", line.strip()) for line in text.splitlines()]
+
+
+def rounded(value, digits=2):
+    """Return a number as pages write it, half up and without a leading zero."""
+    return f"{value + 1e-9:.{digits}f}".removeprefix("0")
+
+
+def test_the_page_of_costs_has_its_ratios():
+    """Costs relative to the peer, with the worst set of ours, and log losses with errors of calibration."""
+    costs, probabilities = page_tables("costs_and_rejects"), page_tables("probabilities")
+    rows = {}
+    for task, learner, *values in Record.last("costs").table("Average cost").rows:
+        rows.setdefault(task, {})[learner] = values
+    assert len(rows) == 7
+    peers = ("LogisticRegressionCV", "TunedThresholdClassifierCV(LogisticRegression)", "LightGBM")
+    for task, of in rows.items():
+        cells = [rounded(of[peer][1]) for peer in peers if peer in of]
+        cells += [f"{rounded(of[ours][1])} ({rounded(of[ours][2])})" for ours in ("ours, default", "ours, decision=learned")]
+        assert [task.replace("with abstention", "with reject"), str(of["LightGBM"][0]), *cells] in costs
+        if "abstention" not in task:
+            ours, peer, plain = (of[name] for name in ("ours, default", "LogisticRegressionCV", "LogisticRegression"))
+            name = {"ordinal classes": "ranks", "multilabel": "label sets"}.get(task, task)
+            means = [rounded(ours[4]), rounded(peer[4]), rounded(ours[5], 3), rounded(plain[5], 3)]
+            assert [name, str(ours[0]), *means] in probabilities
+    sets = {}
+    for task in rows:
+        table = Record.last("costs").table(f"Average cost: {task}")
+        found = [dict(zip(table.columns, row, strict=True)) for row in table.rows if row[1] == "all"]
+        sets |= {(task, of["data"]): of for of in found if of["data"] not in ("geometric mean", "worst set", "sets above 1.05")}
+    worst = max(of["ours, default"] for of in sets.values())
+    behind = [of for of in sets.values() if of["ours, default"] > 1.05 * of["LogisticRegressionCV"]]
+    whole = [of for (task, _), of in sets.items() if not re.search("abstention|100 rows", task)]
+    trees = [of["LightGBM"] / of["ours, default"] for of in whole if of["LightGBM"] < of["ours, default"]]
+    text = " ".join(cell for line in costs for cell in line)
+    assert f"the worst set the default costs {100 * worst - 100:.1f} % more than" in text
+    assert len(behind) == 5 and f"5 % more in five of {len(sets)} cases" in text
+    by = f"by {100 - 100 * max(trees):.0f} to {100 - 100 * min(trees):.0f} %"
+    assert f"LightGBM costs less than the default on {len(trees)} of the {len(whole)} sets, {by}" in text
+
+
+def test_the_pages_of_promises_and_bounds_have_their_shares():
+    promises, bounds = page_tables("promises"), page_tables("costs_and_rejects")
+    table = Record.last("promises").table("Broken promises")
+    certified = [dict(zip(table.columns, row, strict=True)) for row in table.rows if row[3] == "certify"]
+    mapie = {row[0]: row[7] for row in table.rows if row[3] == "MAPIE"}
+    first = next(i for i, cells in enumerate(promises) if cells[0] == "two classes, a risk for each")
+    for cells, of in zip(promises[first : first + len(certified)], certified, strict=True):
+        share = rounded(mapie[of["setting"]]) if of["setting"] in mapie else "--"
+        broken = f"{100 * of['broken']:.1f} %"
+        assert cells[1:] == [str(of["held-out rows"]), broken, rounded(of["answered"]), rounded(of["oracle"]), share]
+    means = [row for row in Record.last("promises").table("Lowest cost at a recall").rows if row[0] == "geometric mean"]
+    for _, recall, *values in means:
+        ratios, shares = values[3:5], values[8:11]
+        cells = [*map(rounded, ratios), *(f"{100 * share:.0f} %" for share in shares)]
+        assert [rounded(recall, 2 if recall == 0.95 else 1), *cells] in bounds
