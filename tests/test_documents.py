@@ -42,6 +42,7 @@ def test_code_is_found():
     assert list(code_of_markdown(["```pycon", ">>> 1", "1", "```", "2", "```sh", "3", "```"])) == [(2, ">>> 1")]
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_code_fits_a_narrow_column(path):
     lines = path.read_text().splitlines()
