@@ -61,7 +61,7 @@ def check_picture(path: str | None) -> None:
     if Path(path).suffix.lower() not in PICTURES:
         raise UsageError(f"--plot={path!r} is not of a known format; accepted are names that end in {', '.join(PICTURES)}")
     if find_spec("matplotlib") is None:
-        raise UsageError("--plot needs matplotlib: pip install 'sklearn_predtron[plot]'")
+        raise UsageError("--plot needs matplotlib: pip install matplotlib")
 
 
 def check_files(job: Job) -> None:

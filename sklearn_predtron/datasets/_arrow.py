@@ -23,7 +23,7 @@ def import_arrow() -> Any:
         import pyarrow.ipc
         import pyarrow.parquet
     except ImportError as error:
-        raise ImportError("ParquetReader needs pyarrow: pip install 'sklearn_predtron[arrow]'.") from error
+        raise ImportError("ParquetReader needs pyarrow: pip install pyarrow") from error
     return pyarrow
 
 

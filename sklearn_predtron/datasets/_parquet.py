@@ -117,7 +117,7 @@ class ParquetReader:
 
     Notes
     -----
-    This reader needs pyarrow: ``pip install "sklearn_predtron[arrow]"``.
+    This reader needs pyarrow: ``pip install pyarrow``.
 
     Examples
     --------

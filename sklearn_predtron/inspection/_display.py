@@ -44,7 +44,7 @@ def check_matplotlib(caller: str) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise ImportError(f"{caller} needs matplotlib: pip install 'sklearn_predtron[plot]'.") from error
+        raise ImportError(f"{caller} needs matplotlib: pip install matplotlib") from error
 
 
 def best_of(estimator: Any) -> Any:

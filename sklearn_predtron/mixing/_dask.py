@@ -30,7 +30,7 @@ def distributed() -> Any:
     try:
         import distributed
     except ImportError as error:
-        raise ImportError("cluster= needs dask.distributed: pip install 'sklearn_predtron[cluster]'.") from error
+        raise ImportError("cluster= needs dask.distributed: pip install distributed") from error
     return distributed
 
 

@@ -101,7 +101,7 @@ def register_converters() -> None:
     try:
         from skl2onnx import update_registered_converter
     except ImportError as error:
-        raise ImportError("register_converters needs skl2onnx: pip install 'sklearn_predtron[onnx]'.") from error
+        raise ImportError("register_converters needs skl2onnx: pip install skl2onnx onnxruntime") from error
     for family in [*CONVERTERS, *REFUSED]:
         alias, options = f"SklearnPredtron{family.__name__}", {"raw_scores": [True, False], "zipmap": [False]}
         update_registered_converter(family, alias, check_shapes, convert, parser=parse, options=options)

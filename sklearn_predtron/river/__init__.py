@@ -84,7 +84,7 @@ def to_river(estimator: Any, classes: Any = None) -> Any:
         from sklearn_predtron.river._sequences import RiverSequenceTagger
         from sklearn_predtron.river._wrappers import RiverClassifier, RiverMultiLabelClassifier
     except ImportError as error:
-        raise ImportError("to_river needs river: pip install 'sklearn_predtron[river]'.") from error
+        raise ImportError("to_river needs river: pip install river") from error
     check(estimator, classes)
     if isinstance(estimator, PredtronMultilabelClassifier):
         return RiverMultiLabelClassifier(estimator)

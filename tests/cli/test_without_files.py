@@ -246,7 +246,7 @@ def test_refused_pictures(capsys, stub, tmp_path, monkeypatch):
     assert "--plot needs rows with labels to score" in usage_error(capsys, train, "--plot", path)
     assert "is not a file that can be written" in usage_error(capsys, "--plot", tmp_path / "no" / "p.png")
     monkeypatch.setattr(_checks, "find_spec", lambda name: None)
-    assert "--plot needs matplotlib: pip install 'sklearn_predtron[plot]'" in usage_error(capsys, "--plot", path)
+    assert "--plot needs matplotlib: pip install matplotlib" in usage_error(capsys, "--plot", path)
     assert stub == [] and not path.exists()
 
 

@@ -573,7 +573,7 @@ for name, call in calls.items():
     try:
         call()
     except ImportError as error:
-        assert str(error) == f"{name} needs matplotlib: pip install 'sklearn_predtron[plot]'.", error
+        assert str(error) == f"{name} needs matplotlib: pip install matplotlib", error
     else:
         raise AssertionError(name)
 """

@@ -338,7 +338,7 @@ def test_a_cluster_needs_dask(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     X, y = make_data(n=30)
     mixed = ParameterMixing(PredtronClassifier(), cluster="tcp://127.0.0.1:1")
-    with pytest.raises(ImportError, match=r"cluster= needs dask.distributed: pip install 'sklearn_predtron\[cluster\]'"):
+    with pytest.raises(ImportError, match=r"^cluster= needs dask.distributed: pip install distributed$"):
         mixed.fit(functions_of(X, y), classes=range(3))
     assert not hasattr(mixed, "estimator_")
 
