@@ -52,7 +52,7 @@ def of_columns(name: str, what: str, reader: Callable[[Any], Any]) -> learned:
         if isinstance(model.columns.features, FeatureMap):
             raise AttributeError(
                 f"{name} has the weights of columns as they are, and this model uses a feature map, "
-                f"{type(model.columns.features).__name__}.  Use feature_importances_ or explain; or fit with features=None, "
+                f"{type(model.columns.features).__name__}.  Use feature_importances_, or fit with features=None, "
                 "a linear model."
             )
         return as_configured(read_only(model.learner.read(lambda weights: weights.primal(reader(weights)))))
