@@ -88,7 +88,7 @@ COMPARISONS = [
     Comparison(
         "lowest expected cost (cost per row)",
         EXPECTED,
-        "47 sets, at most 3,000 rows",
+        "47 sets (86 settings), at most 3,000 rows",
         [
             Headline("costs", COST, EXPECTED, f"{AVERAGE_COST}: {kind}", OURS, {}, beside="LogisticRegressionCV")
             for kind in KINDS_OF_COSTS
@@ -150,8 +150,8 @@ COMPARISONS = [
         headline("label_ranking", "1 - NDCG", PAIRS),
         headline("label_ranking", FIT, PAIRS),
     ),
-    Comparison("stream, row by row", "river", ROWS, time=headline("stream", ROW, "river LogisticRegression"), in_table=True),
-    Comparison("stream, row by row", "Vowpal Wabbit", ROWS, time=headline("stream", ROW, "Vowpal Wabbit")),
+    Comparison("stream, training a row", "river", ROWS, time=headline("stream", ROW, "river LogisticRegression"), in_table=True),
+    Comparison("stream, training a row", "Vowpal Wabbit", ROWS, time=headline("stream", ROW, "Vowpal Wabbit")),
     Comparison(
         "text file", "Vowpal Wabbit", "generated, 100,000 rows", time=headline("files", "training on text", "Vowpal Wabbit")
     ),
