@@ -51,6 +51,38 @@ def test_code_fits_a_narrow_column(path):
     assert not wide, "\n".join(wide)
 
 
+def split_rows(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """Rows of simple tables that end within a phrase: a line with a first cell begins a new row."""
+    row = None  # the number and the cells of the row so far
+    columns: list[re.Match] = []
+    for number, line in enumerate(lines, 1):
+        ruler = re.fullmatch(r" *=+( +=+)+", line)
+        begins = bool(columns) and line[columns[0].start() : columns[0].end()].strip() != ""
+        if row and (ruler or begins):
+            for cell in row[1]:
+                if re.search(r"(,|\b(and|or|of|the|a))$", cell):
+                    yield row[0], cell
+        if ruler or not line.strip():
+            columns = list(re.finditer("=+", line))
+            row = None
+        elif columns:
+            ends = [column.start() for column in columns[1:]] + [None]
+            cells = [line[column.start() : end].strip() for column, end in zip(columns, ends, strict=True)]
+            before = row[1] if row and not begins else [""] * len(columns)
+            row = number, [cell or old for cell, old in zip(cells, before, strict=True)]
+
+
+def test_split_rows_are_found():
+    table = ["====  ====", "a,    and", "      b", "c     one,", "d     two", "====  ====", "", "e     of"]
+    assert list(split_rows(table)) == [(3, "a,"), (4, "one,")]
+
+
+def test_the_cells_of_tables_end_in_their_row():
+    rows = ((path, row) for path in DOCUMENTS for row in split_rows(path.read_text().splitlines()))
+    found = [f"{path.name}:{number}: {cell}" for path, (number, cell) in rows]
+    assert not found, "\n".join(found)
+
+
 def test_the_glossary_is_short_and_linked():
     text = (ROOT / "doc" / "glossary.rst").read_text()
     assert 0 < len(re.findall(r"^   \w.*$", text, re.M)) <= 30
