@@ -114,6 +114,13 @@ def describe_thumbnails(app, doctree, docname):
             image["alt"] = image.next_node(nodes.reference, ascend=True).astext()
 
 
+def keep_percentages(app, doctree):
+    """A number and its percent sign stay on one line."""
+    for text in list(doctree.findall(nodes.Text)):
+        if not isinstance(text.parent, (nodes.literal, nodes.math, nodes.FixedTextElement)):
+            text.parent.replace(text, nodes.Text(re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)))
+
+
 def draw(app):
     """Draw the pictures of the guide."""
     pictures = Path(app.srcdir) / "pictures"
@@ -124,5 +131,6 @@ def draw(app):
 def setup(app):
     app.connect("builder-inited", draw, priority=100)  # before the gallery
     app.connect("source-read", read_document, priority=100)
+    app.connect("doctree-read", keep_percentages)
     app.connect("doctree-resolved", describe_thumbnails)
     app.connect("autodoc-process-docstring", escape, priority=100)

@@ -12,12 +12,15 @@ from urllib.parse import unquote, urldefrag
 
 WIDTHS = (1280, 400)
 OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--allow-file-access-from-files"]
-LOADED = "return document.readyState === 'complete' && (!window.MathJax || !window.MathJax.startup || document.mathDone)"
-MATH = "if (window.MathJax && MathJax.startup) MathJax.startup.promise.then(() => {document.mathDone = true})"
+LOADED = """
+    if (window.MathJax && MathJax.startup) MathJax.startup.promise.then(() => {document.mathDone = true});
+    return document.readyState === 'complete' && (!window.MathJax || !MathJax.startup || document.mathDone)
+"""
 FACTS = """
     const images = [...document.images], article = document.querySelector('.bd-article-container');
     const scrolls = e => e && e.scrollWidth > e.clientWidth, wide = scrolls(document.documentElement) || scrolls(article);
     const edge = article ? article.getBoundingClientRect().right : innerWidth;
+    const wraps = CSS.supports('text-indent: 1em hanging each-line');  // as in site.css
     const fits = e => e.getBoundingClientRect().right <= edge + 1;
     return {
         links: [...document.links].map(a => a.href),
@@ -30,6 +33,9 @@ FACTS = """
         wide: wide ? [...document.body.querySelectorAll('*')].filter(e => !fits(e)).slice(0, 3)
             .map(e => e.tagName + '.' + e.className) : [],
         scrolls: wide,
+        hidden: [...document.querySelectorAll(`article :is(.pst-scrollable-table-container, ${wraps ? 'pre' : ''})`)]
+            .filter(scrolls).map(e => e.innerText.slice(0, 40)),
+        lists: [...document.querySelectorAll('table.table td :is(ol, ul, dl)')].length,
     }
 """
 COLOURS = """
@@ -66,7 +72,6 @@ class Site:
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         self.driver.get(page.as_uri() + query)
-        self.driver.execute_script(MATH)
         WebDriverWait(self.driver, 60).until(lambda driver: driver.execute_script(LOADED))
 
     def broken(self, links: list[str]) -> Iterator[str]:
@@ -89,6 +94,10 @@ class Site:
         yield from (f"console: {entry['message']}" for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE")
         if facts["drawn"]:
             yield "a drawing without a title"
+        if facts["lists"]:
+            yield "a list in the cell of a table, such as (1)"
+        if width == WIDTHS[0]:
+            yield from (f"wider than the column: {start!r}" for start in facts["hidden"])
         if facts["scrolls"]:
             yield f"scrolls sideways, by {facts['wide']}"
         yield from (f"a scroll bar under the formula {formula}" for formula in facts["barred"])

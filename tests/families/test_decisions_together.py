@@ -47,6 +47,7 @@ FAMILIES = {
     PredtronMultilabelClassifier: {"unit": {}, "costs": {"loss": false_and_missed}, "measure": {"loss": "f1"}},
     PredtronBipartiteClassifier: {"unit": {"loss": "balanced", "batch_size": 20}, "measure": {"loss": "f1", "batch_size": 20}},
 }
+PAGES = ["two classes <binary>", "classes <multiclass>", "ranks <ordinal>", "sets <multilabel>", "batches <bipartite>"]
 DECISIONS = {
     "None": None,
     '"learned"': "learned",
@@ -201,7 +202,7 @@ def table():
     """Return, for each decision, what each family makes of it."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["decision", *(kind.__name__ for kind in FAMILIES)])
+    rows.writerow(["decision", *(f":doc:`{page}`" for page in PAGES)])
     for decision in DECISIONS:
         cells = []
         for kind, losses in FAMILIES.items():
