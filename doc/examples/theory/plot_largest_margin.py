@@ -22,7 +22,7 @@ y = (X @ w > 0).astype(int)
 # %%
 # The margin is that of weights of length 1.  A support vector machine with a large `C` also finds the largest one.
 
-common = {"norm": "l2", "fit_intercept": False, "random_state": 0}
+common = {"features": None, "norm": "l2", "fit_intercept": False, "random_state": 0}
 learners = {
     'update="perceptron"': PredtronBinaryClassifier(update="perceptron", **common),
     'update="adaptive"': PredtronBinaryClassifier(**common),
