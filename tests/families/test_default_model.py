@@ -254,7 +254,7 @@ def test_coefficients_are_those_of_columns(fitted):
         CoefficientDisplay.from_estimator(model)
     else:
         for attribute in ("coef_", "last_coef_"):
-            with pytest.raises(AttributeError, match=rf"{attribute} has the weights .*feature_importances_ .*features=None"):
+            with pytest.raises(AttributeError, match=rf"{attribute} has the weights .*feature_importances_, .*features=None"):
                 getattr(model, attribute)
         with pytest.raises(ValueError, match="EffectsDisplay"):
             CoefficientDisplay.from_estimator(model)

@@ -332,4 +332,5 @@ def test_what_follows_from_a_saved_state_is_not_read_from_it():
     state = {name: value for name, value in found.__getstate__().items() if name != "_of_numbers"}
     loaded = PiecewiseLinear.__new__(PiecewiseLinear)
     loaded.__setstate__(state)
+    assert loaded.of_numbers_ is found.of_numbers_ is True
     assert_array_equal(loaded.transform(X).toarray(), found.transform(X).toarray())
