@@ -612,6 +612,27 @@ MUTANTS = [
         ("tests/cli/test_commands.py",),
     ),
     Mutant(
+        "tables-with-gaps-keep-their-columns",
+        f"{CLI}/_run.py",
+        'if "features" not in job.model.parameters and is_incomplete(files.train):',
+        'if "features" in job.model.parameters and is_incomplete(files.train):',
+        ("tests/cli/test_files_in_memory.py",),
+    ),
+    Mutant(
+        "rows-to-predict-are-read-as-those-of-training-might-be",
+        f"{CLI}/_run.py",
+        "files.test.format.missing = accepted_cells(map_of_model(model))[0]",
+        "files.test.format.missing = files.test.format.missing",
+        ("tests/cli/test_files_in_memory.py",),
+    ),
+    Mutant(
+        "rows-with-gaps-are-checked-as-numbers",
+        f"{CLI}/_training.py",
+        "chunk = chunk if is_incomplete(rows) else self._checked(chunk)",
+        "chunk = self._checked(chunk)",
+        ("tests/cli/test_files_in_memory.py",),
+    ),
+    Mutant(
         "held-out-rows-depend-on-chunks",
         "sklearn_predtron/cli/_training.py",
         "            first += len(chunk)\n",
