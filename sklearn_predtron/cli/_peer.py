@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from sklearn_predtron.datasets.formats.base import RowChunk
 from sklearn_predtron.datasets.formats.files import DataFile
 from sklearn_predtron.datasets.formats.labels import shortened_labels
 from sklearn_predtron.datasets.formats.opening import RowStream
+from sklearn_predtron.datasets.formats.tables import CsvFormat
 from sklearn_predtron.losses._row_costs import costs_by_row, expected_costs
 
 if TYPE_CHECKING:
@@ -33,7 +35,10 @@ if TYPE_CHECKING:
 def score_peer(stage: Scoring) -> ResultRow:
     """Train the peer on --compare in memory, and score it."""
     path = str(stage.job.output.compare)
-    rows = RowStream([DataFile(path)], stage.rows.format, None, stage.schema, stage.bar)
+    form = copy(stage.rows.format)
+    if isinstance(form, CsvFormat):
+        form.missing = True  # missing cells are imputed, whatever the model accepts
+    rows = RowStream([DataFile(path)], form, None, stage.schema, stage.bar)
     try:
         if not rows.sniff().is_there or not rows.files[0].labelled:
             raise UsageError(f"--compare={path!r} has no rows with labels")

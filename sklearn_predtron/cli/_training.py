@@ -24,6 +24,7 @@ from sklearn_predtron.datasets.formats.base import MAX_CLASSES, RowChunk
 from sklearn_predtron.datasets.formats.files import STANDARD, FileError, status
 from sklearn_predtron.datasets.formats.opening import MAX_KEPT, RowStream, size_of
 from sklearn_predtron.datasets.formats.text import counted
+from sklearn_predtron.features import Auto, PiecewiseLinear
 
 LARGEST = MAX_KEPT  # bytes of TRAIN, and of its parsed rows, that are trained in memory
 MOST_PENDING = 100_000  # rows that wait for a second label
@@ -71,7 +72,7 @@ class Training:
                 bar(f"fit on {self.result.data}", None)
                 together = joined(chunks)
                 chunks.clear()
-                self._fit(together, job.model)
+                self._fit(together, job.model, is_incomplete(rows))
             if error is None:
                 self._check_rounds(rows, job.source.holdout)
         except ENDINGS as stop:
@@ -104,11 +105,16 @@ class Training:
             return True
         return len(np.unique(np.concatenate([chunk.y for chunk in chunks]))) == len(self.classes)
 
-    def _fit(self, chunk: RowChunk, settings: ModelSettings) -> None:
-        """Train by the plan of `fit`."""
+    def _fit(self, chunk: RowChunk, settings: ModelSettings, incomplete: bool) -> None:
+        """Train by the plan of `fit`.
+
+        A table is `incomplete` if any of its rows has text or missing cells.  If these rows have none, the others are held out.
+        """
         model, result = self.model, self.result
         choose_norm(model, chunk.X)
         features = settings.parameters.get("features", self.task.estimator().features)
+        if features == Auto.alias and incomplete and chunk.X.dtype != object and not np.isnan(chunk.X).any():
+            features = PiecewiseLinear.alias  # which accepts them
         model.set_params(random_state=settings.seed, shuffle=settings.shuffle, max_iter=settings.epochs, features=features)
         ids = {} if self.task.ids is None else {self.task.ids: chunk.groups}
         start = perf_counter()

@@ -285,6 +285,28 @@ def test_words_and_missing_cells_need_a_map(capsys, tables):
     assert f"in the column 'job'{hint}" in usage_error(capsys, path, "--features", "fourier")
 
 
+@pytest.mark.parametrize("gap", [False, True])
+@pytest.mark.parametrize("features", ["piecewise", "auto"])
+def test_booleans_are_numbers_however_they_are_spelled(capsys, tmp_path, gap, features):
+    """In columns of numbers; among other words they are words."""
+    flags = np.random.default_rng(0).random(600) < 0.4
+    lines = [f"{i % 60},{{{bool(flag)}}},{i % 7},{flag * 1}" for i, flag in enumerate(flags)]
+    text = "\n".join(["age,flag,day,y", *(["3,,1,0"] * gap), *lines])
+    spelled = {"T": ("True", "False"), "U": ("TRUE", "FALSE"), "l": ("true", "false"), "n": ("1", "0")}
+    for name, (true, false) in spelled.items():
+        (tmp_path / f"{name}.csv").write_text(text.replace("{True}", true).replace("{False}", false))
+    how = ["--features", features, "--json"]
+    for name in spelled:
+        assert run(capsys, tmp_path / f"{name}.csv", "--save", tmp_path / "m", *how)[::2] == (0, "")
+        for other in spelled:
+            code, out, err = run(capsys, "score", tmp_path / "m", tmp_path / f"{other}.csv", "--json")
+            assert (code, err) == (0, "") and json.loads(out)["results"][0]["held_out_score"] > 0.99
+    (tmp_path / "w.csv").write_text("a,y\n" + "true,1\nno,0\nperhaps,0\n" * 200)
+    run(capsys, tmp_path / "w.csv", "--save", tmp_path / "m", *how)
+    model = sklearn_predtron.load(tmp_path / "m")
+    assert model.predict(np.array([["true"], ["no"]], dtype=object)).tolist() == [1, 0]
+
+
 def test_lines_of_spaces_are_left_out(capsys, tmp_path):
     rows = "a,b,y\n1,2,0\n{}2,3,1\n{}4,5,0\n"
     for name, blanks in (("bare", ("", "")), ("blank", ("   \n", "\n \t\n"))):

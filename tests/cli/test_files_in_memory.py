@@ -122,6 +122,20 @@ def test_a_model_of_plain_columns_takes_no_missing_cells(capsys, tmp_path, comma
     assert code == 1 and "t.csv, line 5: the column 'b' has '', which is no finite number" in err
 
 
+@pytest.mark.default_features
+def test_missing_cells_may_be_of_held_out_rows_alone(capsys, tmp_path):
+    """Wherever they are, the model scores all rows of its file, and so does the linear model beside it."""
+    X = np.random.default_rng(0).standard_normal((200, 2)).round(3)
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(y=(X[:, 0] > 0) * 1)
+    for row in range(0, 20, 2):
+        table.assign(b=table.b.mask(table.index == row)).to_csv(tmp_path / "a.csv", index=False)
+        _, result = trained(capsys, tmp_path, tmp_path / "a.csv", "--holdout", 0.3)
+        assert result["tested"] == 200 - result["rounds"]
+        code, out, err = run(capsys, "score", tmp_path / "m", tmp_path / "a.csv", "--compare", tmp_path / "a.csv", "--json")
+        ours, peer = json.loads(out)["results"]
+        assert (code, err) == (0, "") and ours["tested"] == peer["tested"] == 200
+
+
 @pytest.mark.parametrize("why", ["--stream", "standard input", "large", "large when parsed", "a label that does not occur"])
 def test_streams_are_trained_in_one_pass(capsys, tmp_path, files, monkeypatch, standard_input, why):
     options, train = ["--stream"] if why == "--stream" else [], files["a"]

@@ -21,6 +21,7 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
     PredtronSequenceTagger,
+    load,
 )
 from sklearn_predtron.callbacks import EarlyStopping
 from sklearn_predtron.families.training import runs
@@ -109,6 +110,25 @@ def test_a_stream_learns_its_first_rows_once_under_the_map_that_they_make(family
     known = stream(known, whole.features_.transform(X), y, given, [])
     assert_array_equal(weights_of(whole), weights_of(known))
     assert whole.t_ == known.t_
+
+
+def test_first_rows_are_kept_and_saved_as_arrays(tmp_path):
+    """Of labels, weights and costs in series, and of label sets in a frame."""
+    labels, sets = pd.Series(np.where(TWO[:400], "yes", "no")), pd.DataFrame(np.c_[TWO, 1 - TWO][:400], columns=["a", "b"])
+    costs = {("yes", "no"): pd.Series(np.arange(400.0) + 1)}
+    for kind, y, given in [
+        (PredtronBinaryClassifier, labels, {"classes": ["no", "yes"], "sample_weight": pd.Series(np.ones(400)), "costs": costs}),
+        (PredtronMultilabelClassifier, sets, {}),
+    ]:
+        model = kind(features="piecewise").partial_fit(X[:400], y, **given)
+        model.save(tmp_path / "m")
+        plain = {name: value.to_numpy() if isinstance(value, pd.Series) else value for name, value in given.items()}
+        plain |= {"costs": {("yes", "no"): np.arange(400.0) + 1}} if given else {}
+        of_arrays = kind(features="piecewise").partial_fit(X[:400], y.to_numpy(), **plain)
+        for grown in (model, of_arrays):
+            grown.partial_fit(X[400:600], y[:200].to_numpy())
+        assert_array_equal(weights_of(model), weights_of(of_arrays))
+        assert_array_equal(weights_of(model), weights_of(load(tmp_path / "m").partial_fit(X[400:600], y[:200].to_numpy())))
 
 
 def test_until_the_map_is_there_numbers_are_learned_as_they_are():

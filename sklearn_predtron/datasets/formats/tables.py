@@ -45,6 +45,7 @@ OF_QUOTES = {
     "field larger than": f'a cell has more than {csv.field_size_limit():,} characters, as after a quote (") that nothing closes',
     "expected after": 'a quote (") closes a cell and text follows',
 }
+BOOLEANS = {"True": 1.0, "TRUE": 1.0, "true": 1.0, "False": 0.0, "FALSE": 0.0, "false": 0.0}  # as pandas reads them
 PLAIN_NUMBERS = "; accepted are numbers as 1234.5"
 
 
@@ -77,8 +78,8 @@ def numbers_in_cells(cells: list[str]) -> list[float] | None:
 
 
 def value_of(cell: str) -> float | str | None:
-    """Return a cell as a number, a word, or None (missing)."""
-    number = number_in(cell)
+    """Return a cell as a number, a word, or None (missing); true and false are 1 and 0, as in columns of booleans."""
+    number = BOOLEANS[cell] if cell in BOOLEANS else number_in(cell)
     return cell if number is None else None if number != number else number
 
 
@@ -427,7 +428,9 @@ class CsvFormat(RecordFormat):
             rows, cells = found.cells[i]
             kind = NUMBER if self.kinds is None else self.kinds[j]
             if not self.missing:
-                refused = [cell for cell, value in values_of(cells).items() if kind == NUMBER or value is None]
+                refused = [
+                    cell for cell, value in values_of(cells).items() if value is None or (kind == NUMBER and not is_finite(value))
+                ]
             elif kind == NUMBER and self.kinds is not None:
                 refused = [cell for cell, value in values_of(cells).items() if is_infinite(value)]
             else:
@@ -486,7 +489,7 @@ class CsvFormat(RecordFormat):
             elif isinstance(value, str) and self.missing:
                 words.setdefault(j, Counter())[cell] += 1
                 found.append(np.nan)
-            elif isinstance(value, float) and isfinite(value):
+            elif is_finite(value):
                 found.append(value)
             else:
                 raise lines.broken(f"the column {self._said(j)} has {shortened(cell)}, which is no finite number", line)
@@ -516,7 +519,7 @@ class CsvFormat(RecordFormat):
             if value is None or (j in self._counted and not isinstance(value, str)):
                 continue
             if not isinstance(value, str) or len(found.words) < MAX_CATEGORIES:
-                found.add(cell)
+                found.add(cell if isinstance(value, str) else value)
             (self._counted.add if has_enough(found) else self._counted.discard)(j)
 
     def _add_numbers(self, numbers: list[float]) -> None:
@@ -586,6 +589,11 @@ class CsvFormat(RecordFormat):
 def values_of(cells: list[str]) -> dict[str, float | str | None]:
     """Return the distinct cells as numbers, words, or None (missing)."""
     return {cell: value_of(cell) for cell in set(cells)}
+
+
+def is_finite(value: float | str | None) -> bool:
+    """Return whether a cell is a finite number."""
+    return isinstance(value, float) and isfinite(value)
 
 
 def is_infinite(value: float | str | None) -> bool:

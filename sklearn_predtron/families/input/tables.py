@@ -139,6 +139,13 @@ def mark_tables(features: Any, tags: Any) -> None:
     given.allow_nan, given.string, given.categorical = own.allow_nan, own.string, own.categorical
 
 
+def as_arrays(value: Any) -> Any:
+    """Return a copy of what a call has given, in which series and the like are arrays."""
+    if isinstance(value, dict):
+        return {name: as_arrays(one) for name, one in value.items()}
+    return np.array(value) if hasattr(value, "__array__") else copy.deepcopy(value)
+
+
 class WarmupBuffer:
     """The first rows of a stream.
 
@@ -255,7 +262,7 @@ class WarmupBuffer:
         table = opened(X)
         so_far = Gathered.begun(table) if self.state is None else Gathered(self.state)
         state = so_far.with_rows(table, self.n + table.n, None, self.categories).state
-        return WarmupBuffer(self.features, self.labels, state, (*self.calls, (table.n, *copy.deepcopy((y, given)))))
+        return WarmupBuffer(self.features, self.labels, state, (*self.calls, (table.n, as_arrays(y), as_arrays(given))))
 
     def columns_so_far(self, X: Any) -> Columns:
         """Return the columns of the first call; they are for reading its rows as they are."""
