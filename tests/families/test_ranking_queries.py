@@ -513,6 +513,7 @@ def test_a_column_of_another_estimator_is_a_feature():
     assert PredtronLabelRanker(max_iter=1).fit(frame, relevances).n_features_in_ == 7
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
 @pytest.mark.parametrize("calls", [0, 3])
 def test_relevances_are_finite_and_not_negative(value, calls):
