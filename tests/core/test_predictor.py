@@ -7,7 +7,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from cases import assert_close, layouts, pairwise, threads_of
+from cases import AVERAGES, assert_close, layouts, pairwise, threads_of
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
@@ -24,7 +24,6 @@ from sklearn_predtron.norms import RKHS, Norm
 
 NORMS = [kind() for kind in kinds(Norm)]
 MORE = [*NORMS, RKHS(budget=7), RKHS("rbf")]
-AVERAGES = ["linear", "uniform", 7.5, False]
 LARGE = 6000  # features: with so many, weights are not written down for a few rows
 READ = ["l2", "l1", "group", "trace"]  # norms whose weights are read line by line
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import sklearn
 from cases import assert_close, name, state
-from reference.bipartite import BatchLearner
 from scipy import sparse
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
@@ -46,36 +45,6 @@ def costs(a, b, c, d):
 
 
 # ----------------------------------------------------------------------------------------------- against other learners
-
-
-@pytest.mark.parametrize(
-    ("loss", "name", "how"),
-    [
-        ("f1", "f", {"balance": 0.5}),
-        (FBeta(beta=2.0), "f", {"beta2": 4.0, "balance": 0.5}),
-        ("jaccard", "jaccard", {"balance": 0.5}),
-        ("balanced", "balanced", {"balance": 1.0}),
-        ("hamming", "hamming", {"balance": 0.0}),
-        (costs, "costs", {"balance": 0.0}),
-    ],
-)
-def test_iterates_and_averages_of_the_plain_learner(loss, name, how):
-    X, y, _ = rows()
-    model, plain = (
-        make(norm="l2", loss=loss, batch_size=50, average="linear", decision=0.0),
-        BatchLearner(X.shape[1], name, **how),
-    )
-    for _epoch in range(2):
-        model.partial_fit(X, y, classes=[0, 1])
-        for first in range(0, len(X), 50):
-            plain.learn(X[first : first + 50], y[first : first + 50])
-    w, b = plain.mean()
-    assert_close(model.coef_[0], w)
-    assert_close(model.intercept_, b)
-    assert_close(model.last_coef_[0], plain.w)
-    assert_close(model.last_intercept_, plain.b)
-    assert model.t_ == plain.t == 16
-    assert model.cumulative_loss_ == pytest.approx(plain.cumulative_loss)
 
 
 @pytest.mark.parametrize("norm", NORMS, ids=name)

@@ -207,82 +207,6 @@ def test_prank_weighs_its_steps():
 # -------------------------------------------------------------------------------------------------------- shared thresholds
 
 
-def ordered(b):
-    """Isotonic regression, decreasing, by its minimax formula."""
-    d = len(b)
-    return np.array([min(max(b[i : j + 1].mean() for j in range(k, d)) for i in range(k + 1)) for k in range(d)])
-
-
-def shared(X, y, r, rule, s):
-    """u and b after each round, and whether b had to be put in order; the code, the loss |sigma - y| and a rule written out."""
-    code, cost = (
-        np.where(np.arange(r)[:, None] > np.arange(r - 1), 1, -1) / np.sqrt(r - 1),
-        np.abs(np.subtract.outer(range(r), range(r))),
-    )
-    u, b, trace = np.zeros(X.shape[1]), np.zeros(r - 1), []
-    for x, label in zip(X, y, strict=True):
-        score, loss = code @ (u @ x + b), cost[label]
-        worst = np.where(np.isclose(score, score.max(), rtol=1e-12, atol=0), loss, -1)
-        step, competitor = 0, worst.argmax()
-        if rule == "passive_aggressive":
-            total = score + loss
-            competitor = label if total[label] >= total.max() - 1e-12 else total.argmax()
-        g = code[label] - code[competitor]
-        if rule == "passive_aggressive":
-            g2 = g.sum() ** 2 * (x @ x) + g @ g * s**2
-            step = (loss[competitor] - g @ (u @ x + b)) / g2 if competitor != label else 0
-        elif worst.max() > 0:
-            step = worst.max() if rule == "loss_driven" else 1
-        u, b = u + step * g.sum() * x, b + step * s**2 * g
-        disorder = (np.diff(b) > 1e-12).any()
-        b = ordered(b)
-        trace.append((u, b, disorder))
-    return trace
-
-
-@pytest.mark.parametrize("s", [0.4, 1.0, 10.0])
-@pytest.mark.parametrize("r", [2, 3, 5, 9])
-@pytest.mark.parametrize("rule", ["perceptron", "loss_driven", "passive_aggressive"])
-def test_shared_iterates(rule, r, s):
-    X, y = real_numbers(r, seed=r + 1)
-    trace = shared(X, y, r, rule, s)
-    assert sum(disorder for _, _, disorder in trace) > 5 or s < 10 or r < 5 or rule == "perceptron"
-    model = PredtronOrdinalClassifier(representation="shared", update=rule, intercept_scaling=s)
-    for (u, b, _), _ in zip(trace, rounds_of(model, X, y, r), strict=True):
-        assert_close(model.last_coef_, [u])
-        np.testing.assert_allclose(model.last_intercept_, b, rtol=1e-9, atol=1e-9 * np.abs(b).max())
-
-
-SHARES = {
-    "linear": lambda n: np.arange(1, n + 1),
-    "uniform": np.ones,
-    7.5: lambda n: 0.5 ** (np.arange(n)[::-1] / 7.5),
-    False: lambda n: np.arange(n) == n - 1,
-}
-
-
-@pytest.mark.parametrize("average", SHARES)
-@pytest.mark.parametrize("form", ["dense", "csr", "alternating"])
-def test_averages_of_shared_iterates(average, form):
-    """u and b against all iterates; predictions from them; dense and CSR batches in turn."""
-    X, y = real_numbers(5)
-    trace = shared(X, y, 5, "perceptron", 1.0)
-    model = PredtronOrdinalClassifier(representation="shared", update="perceptron", average=average, intercept_scaling=1.0)
-    for i, start in enumerate(range(0, len(y), 7)):
-        batch = X[start : start + 7]
-        batch = sparse.csr_matrix(batch) if form == "csr" or (form == "alternating" and i % 2) else batch
-        model.partial_fit(batch, y[start : start + 7], classes=np.arange(5))
-    share = SHARES[average](len(y)) / SHARES[average](len(y)).sum()
-    assert (model.coef_.shape, model.intercept_.shape) == ((1, 4), (4,))
-    assert (model.last_coef_.shape, model.last_intercept_.shape) == ((1, 4), (4,))
-    assert_close(model.coef_[0], share @ [u for u, _, _ in trace])
-    assert_close(model.intercept_, share @ [b for _, b, _ in trace])
-    t = X @ model.coef_.T + model.intercept_
-    for rows in (X, sparse.csr_matrix(X)):
-        assert_close(model.decision_function(rows), t @ SharedThermometer().code(5).T)
-        np.testing.assert_array_equal(model.predict(rows), (t >= 0).sum(axis=1))
-
-
 @pytest.mark.parametrize("number", range(len(updates()) + 1), ids=lambda i: name([*updates(), PRank()][i]))
 def test_thresholds_are_ordered_after_every_round(number):
     """Also those of the average, exactly; and the iterates are no worse ordered for rows of weights of their own."""
@@ -297,18 +221,6 @@ def test_thresholds_are_ordered_after_every_round(number):
         assert (np.diff(model.intercept_) <= 0).all()
     assert np.ptp(model.intercept_) > 0
     assert model.n_updates_ > 10
-
-
-def test_average_of_shared_thresholds_stopped_and_started():
-    """The average is of the iterates since it was switched on."""
-    X, y = real_numbers(5, n=90)
-    model = PredtronOrdinalClassifier(representation="shared", update="perceptron", intercept_scaling=1.0)
-    trace = shared(X, y, 5, "perceptron", 1.0)
-    model.partial_fit(X[:30], y[:30], classes=range(5)).set_params(average=False).partial_fit(X[30:60], y[30:60])
-    np.testing.assert_array_equal(model.intercept_, model.last_intercept_)
-    model.set_params(average="uniform").partial_fit(X[60:], y[60:])
-    assert_close(model.coef_[0], np.mean([u for u, _, _ in trace[60:]], axis=0))
-    assert_close(model.intercept_, np.mean([b for _, b, _ in trace[60:]], axis=0))
 
 
 # ------------------------------------------------------------------------------------------------- inference by brute force

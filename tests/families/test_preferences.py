@@ -4,20 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from cases import (
-    assert_agrees,
-    assert_close,
-    intercept_settings,
-    layouts,
-    name,
-    needs_callbacks,
-    row_weights,
-    state,
-    updates_of_the_reference,
-)
+from cases import AVERAGES, assert_close, needs_callbacks, state, updates_of_the_reference
 from ranking_cases import make_labels, refuses
 from reference.norms import Euclidean, Group, PNorm, Trace
-from reference.preferences import PreferencesReference, votes_of
+from reference.preferences import votes_of
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -29,7 +19,6 @@ from sklearn_predtron.theory import largest_margin, margin, theorem_of
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate
 from tests.own_checks import all_checks
 
-AVERAGES = ["linear", "uniform", 7.5, False]
 UPDATES = [update for update in updates_of_the_reference() if not update.needs]
 NORMS = [
     ("l2", Euclidean()),
@@ -52,24 +41,6 @@ def make_orders(n=60, p=5, m=4, seed=0):
 
 
 # ------------------------------------------------------------------------------------------------------------ what is learned
-
-
-@pytest.mark.always
-@pytest.mark.parametrize("number", range(len(UPDATES)), ids=lambda i: name(UPDATES[i]))
-def test_iterates_and_averages(number):
-    """Relevances of which many tie, every norm in turn."""
-    update, (norm, plain_norm) = UPDATES[number], NORMS[number % len(NORMS)]
-    X, y = make_labels(m=4)
-    y[3::11] = 2  # lists of one grade
-    X[7] = 0
-    X = X.astype(np.float32).astype(np.float64)
-    intercept, weight = ["auto", 1.5, None][number % 3], row_weights(len(X)) if number % 2 else np.ones(len(X))
-    reference = PreferencesReference(4, X.shape[1], update.alias, update.get_params(), intercept=intercept, norm=plain_norm)
-    reference.learn(X, y, weight)
-    assert reference.n_updates > 3
-    for average, rows in zip(AVERAGES, list(layouts(X).values())[::2] + [X], strict=False):
-        model = preferences(update=update, norm=norm, average=average, **intercept_settings(intercept))
-        assert_agrees(model.partial_fit(rows, y, sample_weight=weight), reference, average)
 
 
 @pytest.mark.parametrize("average", AVERAGES)

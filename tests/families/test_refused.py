@@ -8,6 +8,7 @@ import pytest
 from cases import make_data, random_code
 from ranking_cases import make_data as make_queries
 from ranking_cases import make_labels, plain
+from reference.sets import wavy
 from refusals import frozen
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
@@ -48,7 +49,6 @@ from tests.own_checks.comparisons import assert_fails
 from tests.own_checks.comparisons import frozen as own_frozen
 from tests.own_checks.data import ClassData, SequenceData, bad_calls
 from tests.own_checks.data import make_data as own_data
-from tests.problems.test_label_sets import wavy
 
 X, Y = make_data()
 X2, Y2 = make_data(2)

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from cases import Multiclass, assert_close, data, layouts, name, needs_callbacks, state, updates
+from cases import Multiclass, assert_close, data, name, needs_callbacks, state, updates
 
 from sklearn_predtron import Predtron, PredtronClassifier, Problem
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PerceptronUpdate
@@ -51,23 +51,6 @@ def stream_data(n=60):
     return X, y
 
 
-@pytest.mark.parametrize("intercept", ["auto", 0.5])
-@pytest.mark.parametrize("update", updates(), ids=name)
-def test_multiclass_written_in_python(update, intercept):
-    X, y = stream_data()
-    settings = {"update": update, "intercept_scaling": intercept, "average": "linear"}
-    for rows in layouts(X).values():
-        ours = PredtronClassifier(**settings).partial_fit(rows, y, classes=[0, 1, 2])
-        theirs = Predtron(Multiclass(3), **settings).partial_fit(rows, y)
-        assert_close(theirs.last_coef_, ours.last_coef_)
-        assert_close(theirs.coef_, ours.coef_)
-        np.testing.assert_allclose(theirs.intercept_, ours.intercept_, atol=1e-9 * np.abs(ours.coef_).max())
-        counts = [(m.t_, m.n_mistakes_, m.n_updates_, m.cumulative_loss_) for m in (ours, theirs)]
-        assert counts[0] == counts[1]
-        assert np.array_equal(theirs.predict(X), ours.predict(X))
-        assert_close(theirs.decision_function(X), ours.decision_function(X))
-
-
 def test_fit_shuffles_as_the_classifier_does():
     X, y = stream_data()
     settings = {"norm": "l2", "max_iter": 3, "random_state": 0}
@@ -76,16 +59,6 @@ def test_fit_shuffles_as_the_classifier_does():
     assert theirs.loss_curve_ == ours.loss_curve_
     np.testing.assert_allclose(theirs.score(X, y), ours.score(X, y), rtol=1e-12)
     assert np.array_equal(theirs.sample_loss(X, y), ours.sample_loss(X, y))
-
-
-@pytest.mark.parametrize("update", updates(), ids=name)
-def test_split_of_the_stream_changes_nothing(update):
-    X, y = stream_data(30)
-    whole = Predtron(Multiclass(3), update=update).partial_fit(X, y)
-    rowwise = Predtron(Multiclass(3), update=update)
-    for i in range(len(y)):
-        rowwise.partial_fit(X[i : i + 1], y[i : i + 1])
-    assert state(rowwise) == state(whole)
 
 
 class Marker(Exception):

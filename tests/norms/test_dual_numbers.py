@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from cases import assert_close, cost_table, losses, name, one_learner, pairwise, random_code
 from reference import norms as plain_norms
-from reference.learner import Reference
 
 from sklearn_predtron import (
     PredtronBinaryClassifier,
@@ -32,7 +31,6 @@ from sklearn_predtron.updates import (
     MaxPair,
     PassiveAggressive,
     PerceptronUpdate,
-    Subgradient,
 )
 from sklearn_predtron.updates import _rules as core
 
@@ -237,41 +235,6 @@ def test_what_is_left_when_the_large_is_gone(q, kind):
     assert_close(whole(one.weights.last()), before)
     learn(one, [[0, -3e-8, 2e-8]], [1])
     assert_close(whole(one.weights.last()), of_theta(one, kind))
-
-
-@each_kind
-@pytest.mark.parametrize("update", [Subgradient(alpha=0.1, eta=0.5), Subgradient(alpha=0.01), Adaptive()], ids=name)
-def test_scales_are_multiplied_out(update, kind):
-    """0.95**3000 = 1e-67, and 0.5**3000 is no floating-point number."""
-    X, y = stream(3000, d=3, p=3, noise=1.0)
-    parts = np.eye(3), 1 - np.eye(3), 3, update.alias, update.get_params()
-    reference = Reference(*parts, intercept=1.0, norm=kind[1](5.0)).learn(X, y)
-    settings = {"norm": kind[2](q=5.0), "representation": "onehot", "intercept_scaling": 1.0}
-    for average in ("linear", "uniform", 2.0, 300.0):
-        model = PredtronClassifier(update=update, average=average, **settings).partial_fit(X, y, classes=range(3))
-        coef, intercept = reference.mean(average)
-        assert_close(model.last_coef_, reference.W, 1e-7)
-        assert_close(model.coef_, coef, 1e-7)
-        assert_close(model.intercept_, intercept, 1e-7)
-
-
-@each_kind
-@pytest.mark.parametrize("scale", [1e-138, 1e-20, 1e20, 1e138])
-def test_inputs_of_extreme_size(scale, kind):
-    X, y = stream(60)
-    models = [PredtronClassifier(norm=kind[2](q=9.3)).partial_fit(X * s, y, classes=range(4)) for s in (1.0, scale)]
-    assert_close(models[1].coef_ * scale, models[0].coef_, 1e-7)
-    assert_close(models[1].intercept_, models[0].intercept_, 1e-7)
-    assert np.array_equal(models[1].predict(X * scale), models[0].predict(X))
-
-
-@each_kind
-def test_numbers_that_overflow_are_told(kind):
-    X, y = stream(30)
-    for average in ("linear", False):
-        model = PredtronClassifier(norm=kind[2](q=9.3), update=PerceptronUpdate(eta=1e200), average=average, fit_intercept=False)
-        with pytest.raises(ValueError, match="the step overflows"):
-            model.partial_fit(X * 1e100, y, classes=range(4))
 
 
 @each_kind

@@ -1,28 +1,10 @@
 """norm="trace": a reference that decomposes theta each round, the averages, the scores after many rounds, the bounds."""
 
 import copy
-import pickle
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from cases import (
-    assert_agrees,
-    assert_close,
-    cost_table,
-    data,
-    intercept_settings,
-    layouts,
-    losses,
-    name,
-    random_code,
-    representations,
-    state,
-    updates_of_the_reference,
-)
-from inside import predicting_scores
-from reference.learner import Reference
-from reference.norms import Trace as PlainTrace
+from cases import AVERAGES, assert_close, cost_table, data, losses, name, random_code, state
 from reference.norms import power_link
 from sklearn.base import clone
 
@@ -38,76 +20,21 @@ from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._core.rows import dense_rows
-from sklearn_predtron.losses import ZeroOne
 from sklearn_predtron.norms import Trace
 from sklearn_predtron.norms._l2 import L2Weights
 from sklearn_predtron.norms._trace import TraceWeights, schatten
 from sklearn_predtron.representations import Code, OneHot
-from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate, Subgradient
+from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate
 from sklearn_predtron.updates import _rules as core
-
-AVERAGES = ["linear", "uniform", 7.5, False]
 
 
 def q_of(d, p):
     return max(2, 2 * np.log(min(d, p)))
 
 
-def reference_for(update, representation, loss, k, p, intercept="auto", q=None):
-    code = representation.code(k)
-    d = code.shape[1]
-    q = q_of(d, p) if q is None else q
-    norm = None if q == 2 or min(d, p) == 1 else PlainTrace(q)
-    return Reference(code, cost_table(loss, k), p, update.alias, update.get_params(), intercept=intercept, norm=norm)
-
-
 def make(update, average="linear", representation="onehot", loss="zero_one", q=None, **settings):
     parts = {"update": update, "average": average, "representation": representation, "loss": loss}
     return PredtronClassifier(norm=Trace(q=q), decision="learned", **parts, **settings)
-
-
-def problems():
-    found = [(k, rep, loss, None) for k in (4, 6) for rep in representations(k, shared=False) for loss in losses(k)[:1]]
-    return found + [(4, OneHot(), loss, 5.0) for loss in losses(4)[1:]] + [(3, OneHot(), ZeroOne(), q) for q in (2.1, 3, 30)]
-
-
-PROBLEMS = problems()
-
-
-INTERCEPTS = [("auto", False), (0.7, True), (None, False)]
-CASES = [  # every problem with a third of the updates, and with the others elsewhere
-    (update, *problem)
-    for i, update in enumerate(updates_of_the_reference())
-    for j, problem in enumerate(PROBLEMS)
-    if (i + j) % 3 == 0
-]
-
-
-@pytest.mark.parametrize("number", range(len(CASES)), ids=lambda i: "-".join(name(part)[:12] for part in CASES[i]))
-def test_iterates_and_averages(number):
-    update, k, representation, loss, q = CASES[number]
-    intercept, weighted = INTERCEPTS[number % 3]
-    X, y = data(n=40, k=k)
-    weight = np.random.default_rng(5).uniform(0.2, 2.5, len(X)) if weighted else None
-    reference = reference_for(update, representation, loss, k, X.shape[1], intercept, q).learn(X, y, weight)
-    assert reference.n_updates > 5
-    for average in AVERAGES:
-        for rows in (X, layouts(X)["csr float64 int32"]):
-            model = make(update, average, representation, loss, q, **intercept_settings(intercept))
-            model.partial_fit(rows, y, classes=np.arange(k), sample_weight=weight)
-            assert_agrees(model, reference, average)
-            assert_close(predicting_scores(model, rows), X @ model.coef_.T + model.intercept_)
-
-
-@pytest.mark.parametrize(("k", "p"), [(3, 1), (3, 2), (9, 3), (18, 7), (5, 67), (47, 21), (70, 90)])
-def test_all_widths(k, p):
-    """More scores than features, and fewer; every tail of the kernels; room for a product on the stack and off it."""
-    X, y = data(n=60, p=p, k=3, seed=k + p)
-    y[:k] = np.arange(k)[:60]
-    for update in (Adaptive(), Subgradient(alpha=0.05, eta=0.3)):
-        reference = reference_for(update, OneHot(), ZeroOne(), k, p).learn(X, y)
-        for rows in layouts(X).values():
-            assert_agrees(make(update).partial_fit(rows, y, classes=np.arange(k)), reference, "linear")
 
 
 @pytest.mark.parametrize("average", AVERAGES)
@@ -129,40 +56,6 @@ def test_a_shared_direction_is_one_score():
     X, y = data(k=4)
     models = [PredtronOrdinalClassifier(norm=norm, representation="shared", random_state=0).fit(X, y) for norm in ("l2", "trace")]
     assert state(models[0]) == state(models[1])
-
-
-# ------------------------------------------------------------------------------------------- any problem, round by round
-
-
-def replay(model, X, y, average, first=None):
-    """Learn one row at a time; W is the link of theta, each step one of rank one along x, and the average that of all W."""
-    total, mass, before = 0.0, 0.0, None
-    keep = 0.5 ** (1 / average) if isinstance(average, float) else 1.0
-    for i in range(len(X)):
-        model.partial_fit(X[i : i + 1], y[i : i + 1], **(first if first and i == 0 else {}))
-        weights = model._model.learner.weights
-        assert type(weights) is TraceWeights
-        theta, W = weights.dual(), power_link(weights.dual(), weights.q)
-        np.testing.assert_allclose(model.last_coef_, W, atol=1e-9 * max(np.abs(W).max(), 1e-300))
-        change = theta if before is None else theta - before
-        values = np.linalg.svd(change, compute_uv=False)
-        assert values[1] <= 1e-12 * max(np.abs(theta).max(), 1e-300)
-        np.testing.assert_allclose(change @ (np.eye(len(X[i])) - np.outer(X[i], X[i]) / max(X[i] @ X[i], 1e-300)), 0, atol=1e-10)
-        weight = i + 1 if average == "linear" else 1.0
-        total, mass, before = keep * total + weight * W, keep * mass + weight, theta
-    assert_close(model.coef_, total / mass)
-    assert model.n_updates_ > 5
-
-
-@pytest.mark.parametrize("average", ["linear", "uniform", 7.5])
-def test_every_family_round_by_round(average):
-    X, y = data(n=40, k=4)
-    sets = (X @ np.random.default_rng(1).standard_normal((X.shape[1], 5)) > 0).astype(int)
-    settings = {"norm": Trace(q=4.0), "average": average}
-    replay(PredtronClassifier(**settings), X, y, average, {"classes": range(4)})
-    replay(PredtronOrdinalClassifier(**settings), X, y, average, {"classes": range(4)})
-    replay(PredtronMultilabelClassifier(loss="f1", **settings), X, sets, average)
-    replay(PredtronLabelRanker(**settings), X, sets * np.arange(1, 6), average)
 
 
 # ------------------------------------------------------------------------------------------ many rounds, extreme numbers
@@ -240,36 +133,6 @@ def test_scores_and_averages_after_many_rounds(average):
     assert_close(scores, X @ power_link(one.weights.dual(), one.weights.q).T + one.weights.last()[1], 1e-11)
 
 
-@pytest.mark.parametrize("update", [Subgradient(alpha=0.1, eta=0.5), Subgradient(alpha=0.01), Adaptive()], ids=name)
-@pytest.mark.parametrize("average", ["linear", 2.0, 300.0])
-def test_scales_are_multiplied_out(update, average):
-    """0.95**3000 = 1e-67, and 0.5**3000 is no floating-point number."""
-    X, y = stream(3000, d=3, p=3, noise=1.0)
-    reference = reference_for(update, OneHot(), ZeroOne(), 3, 3, 1.0).learn(X, y)
-    model = make(update, average, intercept_scaling=1.0).partial_fit(X, y, classes=range(3))
-    coef, intercept = reference.mean(average)
-    assert_close(model.last_coef_, reference.W, 1e-7)
-    assert_close(model.coef_, coef, 1e-7)
-    assert_close(model.intercept_, intercept, 1e-7)
-
-
-@pytest.mark.parametrize("scale", [1e-138, 1e-20, 1e20, 1e138])
-def test_inputs_of_extreme_size(scale):
-    X, y = data(n=40, k=4)
-    model = make(Adaptive()).partial_fit(X * scale, y, classes=range(4))
-    reference = reference_for(Adaptive(), OneHot(), ZeroOne(), 4, X.shape[1]).learn(X, y)
-    coef, intercept = reference.mean("linear")
-    assert_close(model.coef_ * scale, coef, 1e-7)
-    assert_close(model.intercept_, intercept, 1e-7)
-
-
-def test_numbers_that_overflow_are_told():
-    X, y = data(n=20, k=4)
-    model = make(PerceptronUpdate(eta=1e200), fit_intercept=False)
-    with pytest.raises(ValueError, match="the step overflows"):
-        model.partial_fit(X, y, classes=range(4))
-
-
 # ----------------------------------------------------------------------------------------- theta of any rank, and states
 
 
@@ -285,80 +148,6 @@ def test_theta_of_rank_none_and_one(average):
     assert_close(model.last_coef_, step, 1e-14)  # rank one: the norms are all the same, and so is W
     assert (model.last_coef_[[1, 3]] == 0).all()
     assert model.decision_function(x)[0, 1] == model.decision_function(x)[0, 3]
-
-
-@pytest.mark.parametrize("average", AVERAGES)
-def test_weights_shrunk_to_zero(average):
-    """The penalty undoes all weights; the sum of the iterates stays."""
-    X, y = data(n=40, k=4)
-    alpha, eta = 0.5, 2.0
-    model = make(PerceptronUpdate(), average).partial_fit(X[:20], y[:20], classes=range(4))
-    learner = model._model.learner
-    model._model.learner = learner.with_parts(
-        learner.problem, core.SubgradientRule(alpha, eta), learner.average if learner.weights.averaging else None, None
-    )
-    model._model.learner.learn(dense_rows(X[20:]), Codes(y[20:].astype(np.intp)))
-    reference = reference_for(PerceptronUpdate(), OneHot(), ZeroOne(), 4, X.shape[1]).learn(X[:20], y[:20])
-    reference.rule, reference.parameters.alpha, reference.parameters.eta = "subgradient", alpha, eta
-    assert_agrees(model, reference.learn(X[20:], y[20:]), average)
-
-
-def test_average_stopped_and_started_in_mid_stream():
-    X, y = data(n=60, k=4)
-    model = make(Adaptive()).partial_fit(X[:20], y[:20], classes=range(4))
-    model.set_params(average=False).partial_fit(X[20:40], y[20:40])
-    assert np.array_equal(model.coef_, model.last_coef_)
-    model.set_params(average="uniform").partial_fit(X[40:], y[40:])
-    reference = reference_for(Adaptive(), OneHot(), ZeroOne(), 4, X.shape[1]).learn(X, y)
-    assert_close(model.last_coef_, reference.W)
-    assert_close(model.coef_, np.mean([W for _, W, _ in reference.iterates[40:]], axis=0))
-
-
-@pytest.mark.parametrize("form", ["dense float64", "csr float32 int64"])
-@pytest.mark.parametrize("average", AVERAGES)
-def test_pickles_and_copies_go_on(average, form):
-    X, y = data(n=300, k=4)
-    rows = layouts(X)[form]
-    whole = make(Subgradient(alpha=0.1, eta=0.5), average).partial_fit(rows, y, classes=range(4))
-    for again in (copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))):
-        model = make(Subgradient(alpha=0.1, eta=0.5), average).partial_fit(rows[:130], y[:130], classes=range(4))
-        other = again(model)
-        assert state(other) == state(model)
-        for i in range(130, 300, 17):
-            other.partial_fit(rows[i : i + 17], y[i : i + 17])
-        assert state(other) == state(whole)
-
-
-def test_threads_may_predict_together():
-    X, y = stream(4000, d=5)
-    for average in ("linear", False):
-        model = make(Adaptive(), average).partial_fit(X, y, classes=range(5))
-        alone = model.decision_function(X)
-        with ThreadPoolExecutor(4) as pool:
-            assert all(np.array_equal(alone, scores) for scores in pool.map(model.decision_function, [X] * 16))
-
-
-@pytest.mark.parametrize("factor", [2.0**-20, 0.01, 100.0])
-def test_the_default_update_does_not_depend_on_the_scale(factor):
-    X, y = data(n=60, k=4)
-    models = [make(Adaptive(), random_state=0).fit(X * s, y) for s in (1.0, factor)]
-    assert np.array_equal(models[0].predict(X), models[1].predict(X * factor))
-    assert_close(models[0].coef_, models[1].coef_ * factor)
-
-
-@pytest.mark.parametrize("q", [1.9, 0, -1, np.nan, np.inf, "4", True])
-def test_exponents_that_are_none(q):
-    X, y = data(n=20, k=4)
-    with pytest.raises(ValueError, match=r"The 'q' parameter of Trace must be"):
-        make(Adaptive(), q=q).fit(X, y)
-
-
-def test_the_exponent_cannot_change_in_mid_stream():
-    X, y = data(n=20, k=4)
-    model = make(Adaptive(), q=3.0).partial_fit(X, y, classes=range(4))
-    with pytest.raises(ValueError, match="norm cannot change"):
-        model.set_params(norm__q=4.0).partial_fit(X, y)
-    assert clone(model).norm.q == 4.0
 
 
 # -------------------------------------------------------------------------------------------------- the link, the bounds

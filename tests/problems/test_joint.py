@@ -1,15 +1,11 @@
 """Problems whose features depend on the prediction as well: the loop, against a plain learner and against scores."""
 
-import copy
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
-from cases import assert_close, data, name, needs_callbacks, random_costs, state, updates, updates_of_the_reference
+from cases import assert_close, data, name, needs_callbacks, state, updates
 from joint_cases import Tables, tables
 from numpy.testing import assert_array_equal
-from reference.joint import JointReference
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -19,42 +15,6 @@ from sklearn_predtron.callbacks import EarlyStopping, LossHistory
 from sklearn_predtron.metrics import progressive_val_score
 from sklearn_predtron.theory import theorem_of
 from sklearn_predtron.updates import LossAugmented, LossDriven, PerceptronUpdate
-
-AVERAGES = ["linear", "uniform", 7.0, False]
-
-
-def costly():
-    """Tables with costs; the prediction at w = 0, whose tie Python's decode cannot report, loses most of the first label's."""
-    cost = random_costs(4)
-    X, y = tables()
-    y[0] = np.flatnonzero(cost.argmax(axis=1) == 0)[0]
-    return X, y, cost
-
-
-@pytest.mark.parametrize("form", ["dense", "csr"])
-@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
-def test_reference(update, form):
-    X, y, cost = costly()
-    problem = Tables(4, cost, form)
-    reference = JointReference(cost, X[0].shape[1], update.alias, update.get_params()).learn(X, y)
-    for average in AVERAGES:
-        model = Predtron(problem, update=update, average=average).partial_fit(X, y)
-        assert_close(model.coef_, reference.mean(average)[0].ravel())
-        assert_close(model.last_coef_, reference.W.ravel())
-        assert (model.t_, model.n_mistakes_, model.n_updates_) == (reference.t, reference.n_mistakes, reference.n_updates)
-        np.testing.assert_allclose(model.cumulative_loss_, reference.cumulative_loss)
-    assert reference.n_updates > 10
-
-
-@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
-def test_reference_with_weights(update):
-    X, y, cost = costly()
-    weight = np.random.default_rng(5).choice([0.5, 0.0, 1.0, 3.0], len(y))
-    weight[0] = 1.0
-    reference = JointReference(cost, X[0].shape[1], update.alias, update.get_params()).learn(X, y, weight)
-    model = Predtron(Tables(4, cost), update=update, average="linear").partial_fit(X, y, sample_weight=weight)
-    assert_close(model.coef_, reference.mean("linear")[0].ravel())
-    assert model.t_ == reference.t == (weight > 0).sum()
 
 
 def test_average_that_chooses_itself():
@@ -161,7 +121,7 @@ def test_blocks_are_the_classifier(update):
     X, y = data(k=3)
     assert y[0] != 0
     rows = sparse.csr_matrix(X)
-    for average in [*AVERAGES, None]:
+    for average in ["linear", "uniform", 7.0, False, None]:
         how = {"norm": "l2", "update": update, "average": average}
         how |= {"fit_intercept": False, "max_iter": 2, "random_state": 0}
         ours, wide = Predtron(Blocks(3, X.shape[1]), **how), Predtron(SparseBlocks(3, X.shape[1]), **how)
@@ -180,31 +140,6 @@ def test_blocks_are_the_classifier(update):
 
 
 # ------------------------------------------------------------------------------------------- what the loop promises
-
-
-@pytest.mark.parametrize("average", [None, "linear", 7.0, False])
-@pytest.mark.parametrize("update", updates(), ids=name)
-def test_split_of_the_stream_changes_nothing(update, average):
-    X, y = tables(30)
-    whole = Predtron(Tables(4), update=update, average=average).partial_fit(X, y)
-    parts = Predtron(Tables(4), update=update, average=average)
-    for first, last in [(0, 1), (1, 8), (8, 9), (9, 30)]:
-        parts.partial_fit(X[first:last], y[first:last])
-    assert state(parts) == state(whole)
-
-
-@pytest.mark.parametrize("update", updates(), ids=name)
-def test_copies_and_pickles_go_on(update):
-    X, y = tables()
-    for average in [None, False]:
-        model = Predtron(Tables(4), update=update, average=average).partial_fit(X[:20], y[:20])
-        others = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
-        before = state(model)
-        model.partial_fit(X[20:], y[20:])
-        for other in others:
-            assert state(other) == before
-            assert state(other.partial_fit(X[20:], y[20:])) == state(model)
-            assert_array_equal(other.predict(X), model.predict(X))
 
 
 def test_weights_are_handed_over_in_place_and_cannot_be_written():

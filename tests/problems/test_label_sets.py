@@ -7,26 +7,23 @@ from functools import cache
 import numpy as np
 import pytest
 from cases import name
+from reference.sets import FORMULAS, all_sets, allowed, counts_of, quotient
 from scipy import sparse
 from sklearn.metrics import accuracy_score, fbeta_score, hamming_loss, jaccard_score
 
 from sklearn_predtron._core.averages import Average
 from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.families.input.reading import as_rows
 from sklearn_predtron.losses import (
     AtK,
-    BalancedError,
     CountLoss,
     ErrorSetSize,
     FBeta,
-    GMean,
     Hamming,
     Jaccard,
     PrecisionAtK,
     RecallAtK,
-    SubsetLoss,
     SubsetZeroOne,
 )
 from sklearn_predtron.metrics._scorers import mean_of_sets
@@ -39,41 +36,6 @@ from sklearn_predtron.updates import _rules as core
 # ------------------------------------------------------------------------------- losses, written a second time for arrays
 
 
-def quotient(part, whole):
-    """0 / 0 is 1."""
-    return np.where(whole > 0, part / np.where(whole > 0, whole, 1), 1.0)
-
-
-def f_loss(beta):
-    return lambda a, b, c, d: 1 - quotient((1 + beta**2) * a, (1 + beta**2) * a + b + beta**2 * c)
-
-
-def asymmetric(a, b, c, d):
-    return (3.0 * b + c) / (1 + a + b + c + d)
-
-
-def wavy(a, b, c, d):
-    """Neither monotone nor positive at every mistake."""
-    return ((2 * b + 3 * c) % 5) / 4
-
-
-FORMULAS = [
-    (Hamming(), lambda a, b, c, d: (b + c) / (a + b + c + d)),
-    (SubsetZeroOne(), lambda a, b, c, d: 1.0 * (b + c > 0)),
-    (ErrorSetSize(), lambda a, b, c, d: np.where((a + c) * (b + d) > 0, b * c / np.maximum((a + c) * (b + d), 1), 0)),
-    (FBeta(), f_loss(1)),
-    (FBeta(beta=0.5), f_loss(0.5)),
-    (FBeta(beta=2), f_loss(2)),
-    (Jaccard(), lambda a, b, c, d: 1 - quotient(a, a + b + c)),
-    (BalancedError(), lambda a, b, c, d: (2 - quotient(a, a + c) - quotient(d, b + d)) / (1 + ((a + c > 0) & (b + d > 0)))),
-    (GMean(), lambda a, b, c, d: 1 - np.sqrt(quotient(a, a + c) * quotient(d, b + d))),
-    *((PrecisionAtK(k=k), lambda a, b, c, d: b / (a + b)) for k in (1, 2, 4, 0.6)),
-    *((RecallAtK(k=k), lambda a, b, c, d: 1 - quotient(a, a + c)) for k in (1, 3)),
-    *((PrecisionAtK(k=k, rule="at_least"), lambda a, b, c, d: b / (a + b)) for k in (1, 2, 4)),
-    *((RecallAtK(k=k, rule="at_most"), lambda a, b, c, d: 1 - quotient(a, a + c)) for k in (1, 3, 0.4)),
-    (CountLoss(asymmetric), asymmetric),
-    (CountLoss(wavy), wavy),
-]
 NAMES = [loss.function.__name__ if isinstance(loss, CountLoss) else name(loss) for loss, _ in FORMULAS]
 each_loss = pytest.mark.parametrize(("loss", "formula"), FORMULAS, ids=NAMES)
 
@@ -81,24 +43,6 @@ each_loss = pytest.mark.parametrize(("loss", "formula"), FORMULAS, ids=NAMES)
 def sizes(loss, largest=8):
     """The numbers of labels that a loss is about."""
     return range(int(max(loss.k, 1)) if isinstance(loss, AtK) else 1 + isinstance(loss, ErrorSetSize), largest + 1)
-
-
-def counts_of(sigma, y):
-    """a, b, c, d of sets and labels, the last axis being the labels."""
-    a, on, true = (rows.sum(axis=-1) for rows in (sigma & y, sigma & np.ones_like(y), np.ones_like(sigma) & y))
-    return a, on - a, true - a, sigma.shape[-1] - on - true + a
-
-
-def all_sets(m, loss=None):
-    """Every set that may be predicted, one in a row."""
-    sets = (np.arange(2**m)[:, None] >> np.arange(m)) & 1
-    return sets[allowed(loss, sets.sum(axis=1), m)] if isinstance(loss, AtK) else sets
-
-
-def allowed(loss, n_predicted, m):
-    """Whether sets of so many of m labels may be predicted, of a loss at k."""
-    k = loss.k if loss.k >= 1 else max(1, round(loss.k * m))
-    return {"exactly": n_predicted == k, "at_least": n_predicted >= k, "at_most": n_predicted <= k}[loss.rule]
 
 
 def enumerate_sets(loss, formula, t, y):
@@ -427,10 +371,6 @@ def test_losses_are_the_metrics_of_scikit_learn():
         for beta in (0.5, 1, 2):
             expected = 1 - fbeta_score(y, sigma, beta=beta, average="samples", zero_division=1)
             np.testing.assert_allclose(FBeta(beta=beta).of_counts(*counts).mean(), expected)
-
-
-def test_every_loss_is_here():
-    assert set(kinds(SubsetLoss)) <= {type(loss) for loss, _ in FORMULAS}
 
 
 def test_losses_at_k_that_were_saved_without_a_rule_predict_exactly_k():

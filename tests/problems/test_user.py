@@ -2,61 +2,17 @@
 
 import numpy as np
 import pytest
-from cases import Hours, make_data
+from cases import Hours
 
-from sklearn_predtron import Predtron, PredtronClassifier, Problem
-from sklearn_predtron.representations import Code
+from sklearn_predtron import Predtron, Problem
 from sklearn_predtron.updates import (
     LossAugmented,
-    PassiveAggressive,
 )
 
 
 def make_hours(n=60):
     X = np.random.default_rng(0).standard_normal((n, 2))
     return X, np.floor(np.arctan2(X[:, 1], X[:, 0]) * 6 / np.pi).astype(int) % 12
-
-
-class Irregular(Problem):
-    """Costs and a code without any symmetry, so that no two predictions tie but at the start, where the first costs most."""
-
-    n_scores = 4
-    costs = np.random.default_rng(0).uniform(0.5, 2, (5, 5)) * (1 - np.eye(5))
-    costs[:, 0] *= 4
-    code = Code(np.random.default_rng(1).standard_normal((5, 4)) / 3)
-    c_L, C_L = costs[costs > 0].min(), costs.max()
-
-    @property
-    def D2(self):
-        rows = self.representation(...)
-        return ((rows[:, None] - rows[None]) ** 2).sum(axis=2).max()
-
-    def decode(self, t):
-        return int((self.representation(...) @ t).argmax())
-
-    def loss(self, prediction, y):
-        return self.costs[y, prediction]
-
-    def representation(self, prediction):
-        rows = np.asarray(self.code.rows)
-        return (rows / np.linalg.norm(rows, axis=1)[:, None])[prediction]
-
-    def augmented_decode(self, t, y):
-        return int((self.representation(...) @ t + self.costs[y]).argmax())
-
-
-@pytest.mark.filterwarnings("ignore:The rows of representation")
-@pytest.mark.parametrize("update", ["adaptive", LossAugmented(eta="theory"), "loss_driven", PassiveAggressive(C=0.3)], ids=repr)
-def test_python_problem_is_the_compiled_one(update):
-    X, y = make_data(5)
-    X, y = np.roll(X, -np.argmax(y > 0), axis=0), np.roll(y, -np.argmax(y > 0))  # not to start with label 0
-    how = {"norm": "l2", "update": update, "shuffle": False, "max_iter": 3}
-    python = Predtron(Irregular(), **how).fit(X, y)
-    table = PredtronClassifier(loss=Irregular.costs, representation=Irregular.code, decision="learned", **how).fit(X, y)
-    np.testing.assert_allclose(python.coef_, table.coef_, rtol=1e-9, atol=1e-12)
-    np.testing.assert_array_equal(python.predict(X), table.predict(X))
-    np.testing.assert_array_equal(python.sample_loss(X, y), table.sample_loss(X, y))
-    assert python.score(X, y) == pytest.approx(1 - python.sample_loss(X, y).mean())
 
 
 @pytest.mark.parametrize("stated", [None, 4.0, 0.1, -1.0, "4"])
