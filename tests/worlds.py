@@ -611,7 +611,7 @@ class Batches(World):
 
     averages = ["linear"]
     offsets = [("auto", False)]
-    norms = ["l2"]
+    norms = ["l2", "linear kernel"]
     plain = {  # the loss, the plain one's name, and how it measures
         "f1": ("f1", "f", {"balance": 0.5}),
         "f2": (FBeta(beta=2.0), "f", {"beta2": 4.0, "balance": 0.5}),

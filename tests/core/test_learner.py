@@ -12,7 +12,6 @@ from cases import (
     cost_table,
     data,
     intercept_settings,
-    kinds_of_updates,
     layouts,
     name,
     pairwise,
@@ -26,7 +25,6 @@ from cases import (
 from reference.learner import Reference
 from scipy import sparse
 
-import sklearn_predtron.updates
 from sklearn_predtron import PredtronClassifier
 from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron.losses import CostMatrix, ZeroOne
@@ -39,11 +37,6 @@ K = 4
 def make(update, average="linear", representation="onehot", loss="zero_one", **settings):
     parts = {"update": update, "average": average, "representation": representation, "loss": loss}
     return PredtronClassifier(norm="l2", decision="learned", **parts, **settings)
-
-
-def test_the_reference_has_a_rule_for_every_public_update():
-    public = {kind.alias for kind in kinds_of_updates() if kind.__name__ in sklearn_predtron.updates.__all__}
-    assert public == {update.alias for update in updates_of_the_reference()}
 
 
 def test_length_of_the_intercept_in_a_long_stream():

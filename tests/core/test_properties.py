@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from cases import cost_table, data, kinds_of_updates, layouts, losses, name, pairwise, representations, state, updates
+from cases import cost_table, data, kinds_of_updates, losses, name, representations, state, updates
 from scipy import sparse
 from sklearn.base import clone
 
@@ -325,25 +325,6 @@ def test_parts_keep_their_parameters(part):
         assert twin is not part
         assert all(equal(value, given[key]) for key, value in twin.get_params().items())
     assert part.set_params(**given) is part
-
-
-@pytest.mark.parametrize(
-    ("update", "form", "average"),
-    pairwise(updates(), ["dense float64", "csr float64 int32"], ["linear", 4.0, False]),
-    ids=lambda part: name(part)[:40],
-)
-def test_learners_go_on_from_a_pickle(update, form, average):
-    X, y = data(n=40, k=5)
-    rows = layouts(X)[form]
-    model = PredtronClassifier(update=update, average=average).partial_fit(rows[:30], y[:30], classes=np.arange(5))
-    twins = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
-    scores = model.decision_function(rows)
-    model.partial_fit(rows[30:], y[30:])
-    for twin in twins:
-        assert np.array_equal(twin.decision_function(rows), scores)
-        for i in range(30, 40):
-            twin.partial_fit(rows[i : i + 1], y[i : i + 1])
-        assert state(twin) == state(model)
 
 
 @each_problem

@@ -113,34 +113,9 @@ def test_streams_may_be_split_at_multiples_of_the_batch_size(norm, loss):
     assert state(twin.partial_fit(X[70:200], y[70:200], groups=np.arange(70, 200) // 10)) == state(by_groups)
 
 
-@pytest.mark.parametrize("norm", NORMS, ids=name)
-@pytest.mark.parametrize("grouped", [False, True])
-def test_dense_and_sparse_rows_are_the_same(norm, grouped):
-    X, y, groups = rows()
-    groups = groups if grouped else None
-    dense = make(norm=norm, max_iter=4).fit(X, y, groups=groups)
-    csr = make(norm=norm, max_iter=4).fit(sparse.csr_matrix(X), y, groups=groups)
-    np.testing.assert_allclose(dense.decision_function(X), csr.decision_function(sparse.csr_matrix(X)), rtol=1e-6, atol=1e-7)
-    for other in (X.astype(np.float32), np.asfortranarray(X)):
-        np.testing.assert_array_equal(make(norm=norm, max_iter=4).fit(other, y, groups=groups).predict(X), dense.predict(X))
-
-
-@pytest.mark.parametrize("norm", ["l2", "l1", "scaled"])
-@pytest.mark.parametrize("loss", ["f1", "balanced", PrecisionAtK(k=0.1), costs], ids=described)
-def test_the_scale_of_the_inputs_changes_no_prediction(norm, loss):
-    X, y, groups = rows()
-    for given in (None, groups):
-        plain, large = (make(norm=norm, loss=loss).fit(factor * X, y, groups=given) for factor in (1.0, 1024.0))
-        np.testing.assert_array_equal(plain.predict(X), large.predict(1024.0 * X))
-
-
-def test_a_linear_kernel_is_the_euclidean_norm():
-    X, y, groups = rows(200)
-    for given in ({}, {"groups": groups}):
-        plain, kernel = (make(norm=norm, shuffle=False).fit(X, y, **given) for norm in ("l2", RKHS(kernel="linear")))
-        np.testing.assert_allclose(kernel.decision_function(X), plain.decision_function(X), rtol=1e-6, atol=1e-8)
-    flat = make(norm=PNorm(q=2), shuffle=False).fit(X, y)
-    plain = make(norm="l2", shuffle=False).fit(X, y)
+def test_the_2_norm_is_the_euclidean_norm():
+    X, y, _ = rows(200)
+    flat, plain = (make(norm=norm, shuffle=False).fit(X, y) for norm in (PNorm(q=2), "l2"))
     np.testing.assert_allclose(flat.decision_function(X), plain.decision_function(X), rtol=1e-8)
 
 

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from cases import AVERAGES, assert_close, needs_callbacks, state, updates_of_the_reference
+from cases import AVERAGES, assert_close, needs_callbacks, updates_of_the_reference
 from ranking_cases import make_labels, refuses
 from reference.norms import Euclidean, Group, PNorm, Trace
 from reference.preferences import votes_of
@@ -68,14 +68,6 @@ def test_pairs_learn_from_the_rows_where_they_do_not_tie(update):
         assert len(X) > apart.sum() > 10
         assert_close(model.last_coef_[k], alone.last_coef_[0], 1e-12)
         assert not np.allclose(model.coef_[k], alone.coef_[0], rtol=1e-6)
-
-
-def test_fit_is_shuffled_epochs_of_partial_fit():
-    X, y = make_orders()
-    fitted = preferences(norm="l2", shuffle=False, max_iter=3).fit(X, y)
-    streamed = preferences(norm="l2", average="linear").partial_fit(X, y).partial_fit(X, y).partial_fit(X, y)
-    assert state(fitted) == state(streamed)
-    assert state(preferences().fit(X, y)) == state(preferences().fit(X, y)) != state(preferences(random_state=1).fit(X, y))
 
 
 def test_votes_rank_modes_better_than_a_score_a_label():
@@ -169,17 +161,6 @@ def test_damaged_states_are_refused():
         with pytest.raises(ValueError, match="The saved state of a PreferencesRule is damaged"):
             rule.__setstate__(damaged)
     np.testing.assert_array_equal(rule.state()[0], sums)
-
-
-def test_an_update_goes_on_from_its_own_state():
-    """A cap goes on under another kappa, and starts anew after another update."""
-    X, y = make_labels(m=4)
-    model = preferences().partial_fit(X, y)
-    counts = model._model.learner.update.state()[1]
-    model.set_params(update=Adaptive(kappa=0.5)).partial_fit(X[:1], y[:1])
-    assert (model._model.learner.update.state()[1] >= counts).all()
-    model.set_params(update="perceptron").partial_fit(X[:1], y[:1])
-    assert not model._model.learner.update.state()[1].any()
 
 
 @needs_callbacks

@@ -358,7 +358,7 @@ MUTANTS = [
         f"{NORMS}/_trace.pyx",
         "self.K[i] *= square",
         "self.K[i] *= self.scale",
-        ("tests/norms/test_trace.py", WORLDS),
+        ("tests/norms/test_dual_numbers.py", WORLDS),
     ),
     Mutant(
         "scaled-average-loses-its-centre",
