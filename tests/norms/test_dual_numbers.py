@@ -28,14 +28,7 @@ from sklearn_predtron.norms import Group, PNorm, Trace
 from sklearn_predtron.norms._l2 import L2Weights
 from sklearn_predtron.norms._trace import schatten
 from sklearn_predtron.representations import Code, OneHot, Sign
-from sklearn_predtron.updates import (
-    Adaptive,
-    LossAugmented,
-    LossDriven,
-    MaxPair,
-    PassiveAggressive,
-    PerceptronUpdate,
-)
+from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, MaxPair, PassiveAggressive, PerceptronUpdate
 from sklearn_predtron.updates import _rules as core
 
 

@@ -37,11 +37,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron.losses import CostMatrix, Reject, ZeroOne
 from sklearn_predtron.representations import OneHot, SharedThermometer, Sign, Thermometer
-from sklearn_predtron.updates import (
-    Adaptive,
-    LossDriven,
-    Subgradient,
-)
+from sklearn_predtron.updates import Adaptive, LossDriven, Subgradient
 from tests.families.test_ranking import learn, make_queries
 
 K = 4

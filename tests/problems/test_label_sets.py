@@ -15,17 +15,7 @@ from sklearn_predtron._core.averages import Average
 from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.families.input.reading import as_rows
-from sklearn_predtron.losses import (
-    AtK,
-    CountLoss,
-    ErrorSetSize,
-    FBeta,
-    Hamming,
-    Jaccard,
-    PrecisionAtK,
-    RecallAtK,
-    SubsetZeroOne,
-)
+from sklearn_predtron.losses import AtK, CountLoss, ErrorSetSize, FBeta, Hamming, Jaccard, PrecisionAtK, RecallAtK, SubsetZeroOne
 from sklearn_predtron.metrics._scorers import mean_of_sets
 from sklearn_predtron.norms._l2 import L2Weights
 from sklearn_predtron.problems._label_sets import Indicators, SparseIndicators
