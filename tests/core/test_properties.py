@@ -9,18 +9,15 @@ import pytest
 from cases import cost_table, data, kinds_of_updates, losses, name, representations, state, updates
 from scipy import sparse
 from sklearn.base import clone
+from told import Told, told, unit_rows
 
 from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron._core.averages import Average
-from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.problem import Codes
-from sklearn_predtron._core.rows import dense_rows
 from sklearn_predtron._support.parts import kinds, resolve
 from sklearn_predtron.losses import CostMatrix, CostTableLoss, ZeroOne
 from sklearn_predtron.norms import Norm
-from sklearn_predtron.norms._l2 import L2Weights
-from sklearn_predtron.problems._user import Objects, PythonProblem
 from sklearn_predtron.representations import Code, CodeRepresentation, OneHot, Sign, Simplex
 from sklearn_predtron.updates import PassiveAggressive, Update
 from sklearn_predtron.updates import _rules as core
@@ -36,44 +33,17 @@ each_problem = pytest.mark.parametrize(
     ("k", "representation", "loss"), PROBLEMS, ids=[f"{k}-{name(rep)[:12]}-{type(loss).__name__}" for k, rep, loss in PROBLEMS]
 )
 each_kind = pytest.mark.parametrize("base", [Update, CostTableLoss, CodeRepresentation, Norm], ids=lambda base: base.__name__)
-ONE = np.ones((1, 1))
-
-
-class Dictated:
-    """A problem whose one step brings the weights to given scores."""
-
-    c_L = C_L = None
-
-    def __init__(self, t):
-        self.n_scores, self.t = len(t), t
-
-    def decode(self, t):
-        return "wrong"
-
-    def loss(self, prediction, y):
-        return 1.0
-
-    def correct(self, y, competitor):
-        return y
-
-    def representation(self, prediction):
-        return -self.t if prediction == "wrong" else np.zeros(len(self.t))
 
 
 def one_round(table, t, label, update):
     """One compiled round on the input x = (1) at scores t: its loss and the change of the scores."""
     if table.score_map.offsets_apart:  # what the problem answers does not depend on where scores come from
         table = type(table)(table.k, table.cost_matrix)
-    weights = L2Weights(table.d, 1, Intercept(False, 1.0), averaging=False)
-    learner = Learner(
-        weights, PythonProblem(Dictated(np.asarray(t, dtype=float)), checked=False), core.PerceptronRule(1.0), Average()
-    )
-    learner.learn(dense_rows(ONE), Objects(["right"]))
-    before, start = learner.cumulative_loss, weights.last()[0][:, 0]
-    assert np.array_equal(start, t)
-    learner = learner.with_parts(table, update, learner.average, None)
-    learner.learn(dense_rows(ONE), Codes(np.array([label], dtype=np.intp)))
-    return learner.cumulative_loss - before, weights.last()[0][:, 0] - start
+    t = np.array([t], dtype=float)
+    weights = told(t)
+    learner = Learner(weights, table, update, Average())
+    learner.learn(unit_rows(1), Codes(np.array([label], dtype=np.intp)))
+    return learner.cumulative_loss, (weights.last()[0].T - t)[0]
 
 
 def surrogate(table, t, label):
@@ -351,7 +321,7 @@ def test_pickle_of_a_learner_long_after_its_scales_left_one():
 
 @pytest.mark.parametrize("estimator", [PredtronClassifier, PredtronBinaryClassifier, Predtron], ids=lambda e: e.__name__)
 def test_parameters_of_parts_are_reached_through_the_estimator(estimator):
-    arguments = {"problem": Dictated(np.zeros(2))} if estimator is Predtron else {}
+    arguments = {"problem": Told(2)} if estimator is Predtron else {}
     model = estimator(**arguments, update=PassiveAggressive(C=0.1))
     assert model.get_params()["update__C"] == 0.1
     assert model.set_params(update__C=0.3).update.C == 0.3

@@ -8,15 +8,12 @@ import pytest
 from cases import assert_close, cost_table, losses, name, random_code, random_costs, updates
 from euclidean import PredtronOrdinalClassifier
 from scipy import sparse
+from told import told, unit_rows
 
 from sklearn_predtron._core.averages import Average
-from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.problem import Codes
-from sklearn_predtron._core.rows import sparse_rows
 from sklearn_predtron.losses import CostMatrix, ZeroOne
-from sklearn_predtron.norms._l2 import L2Weights
-from sklearn_predtron.problems._user import Objects, PythonProblem
 from sklearn_predtron.representations import Code, OneHot, SharedThermometer, Thermometer
 from sklearn_predtron.updates import PassiveAggressive, PerceptronUpdate, PRank
 from sklearn_predtron.updates import _rules as core
@@ -242,43 +239,13 @@ def dear_costs(r):
     return CostMatrix(cost)
 
 
-class Wanted:
-    """A problem whose labels are the scores to be had: one step from 0 brings a row there."""
-
-    c_L = C_L = None
-
-    def __init__(self, d):
-        self.n_scores = d
-
-    def decode(self, t):
-        return None
-
-    def loss(self, prediction, y):
-        return 1.0
-
-    def correct(self, y, competitor):
-        return y
-
-    def representation(self, prediction):
-        return np.zeros(self.n_scores) if prediction is None else prediction
-
-
-def own_columns(n):
-    """Row i is 1 in column i, and so has weights of its own."""
-    return sparse_rows(np.ones(n), np.arange(n, dtype=np.int32), np.arange(n + 1, dtype=np.intp), n)
-
-
 @functools.cache
 def draws(d, falling):
     """Scores that are multiples of 1/2, some rows of zeros, and weights that give them."""
     rng = np.random.default_rng(d)
     T = rng.integers(-4, 5, (N, d)) * rng.choice([0, 0.5, 0.5, 0.5, 1.5], (N, 1))
     T = -np.sort(-T, axis=1) if falling else T
-    weights = L2Weights(d, N, Intercept(False, 1.0), by_feature=True, averaging=False)
-    learner = Learner(weights, PythonProblem(Wanted(d), checked=False), core.PerceptronRule(1.0), Average())
-    learner.learn(own_columns(N), Objects(list(T)))
-    assert np.array_equal(weights.last()[0], T.T)
-    return T, pickle.dumps(weights)
+    return T, pickle.dumps(told(T, by_feature=True))
 
 
 def one_round_each(weights, table, labels, update):
@@ -288,7 +255,7 @@ def one_round_each(weights, table, labels, update):
     weights = pickle.loads(weights)
     before = weights.last()[0]
     learner = Learner(weights, table, update, Average())
-    learner.learn(own_columns(N), Codes(labels))
+    learner.learn(unit_rows(N), Codes(labels))
     return (weights.last()[0] - before).T, learner.n_mistakes, learner.cumulative_loss
 
 

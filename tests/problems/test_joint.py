@@ -3,14 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cases import assert_close, data, name, needs_callbacks, state, updates
+from cases import Multiclass, assert_close, data, name, needs_callbacks, state, updates
 from joint_cases import Tables, tables
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from sklearn_predtron import JointProblem, Predtron, PredtronClassifier, Problem
+from sklearn_predtron import JointProblem, Predtron, PredtronClassifier
 from sklearn_predtron.callbacks import EarlyStopping, LossHistory
 from sklearn_predtron.metrics import progressive_val_score
 from sklearn_predtron.theory import theorem_of
@@ -21,7 +21,7 @@ def test_average_that_chooses_itself():
     """What "auto" predicts is one of its candidates, and its charges are those of the same problem with scores."""
     X, y = data(n=200, k=3)
     ours = Predtron(Blocks(3, X.shape[1]), average="auto").partial_fit(X, y)
-    theirs = Predtron(Codes(3), norm="l2", average="auto", fit_intercept=False).partial_fit(X, y)
+    theirs = Predtron(Multiclass(3), norm="l2", average="auto", fit_intercept=False).partial_fit(X, y)
     assert ours.average_ == theirs.average_
     assert ours.progressive_loss_ == theirs.progressive_loss_
     assert_close(ours.coef_, theirs.coef_.ravel())
@@ -49,32 +49,6 @@ def test_candidates_are_charged_more_rarely_where_averages_are_long(p, every):
     X, y = tables(130)
     Predtron(Counting(4), average="auto").partial_fit(X, y)
     assert len(calls) == 130 + 2 * len(range(0, 130, every))
-
-
-class Codes(Problem):
-    """Classes with the 0-1 loss and one-hot codes."""
-
-    c_L = C_L = 1.0
-    D2 = 2.0
-
-    def __init__(self, k):
-        self.k = k
-
-    @property
-    def n_scores(self):
-        return self.k
-
-    def decode(self, t):
-        return int(t.argmax())
-
-    def loss(self, prediction, y):
-        return float(prediction != y)
-
-    def representation(self, prediction):
-        return np.eye(self.k)[prediction]
-
-    def augmented_decode(self, t, y):
-        return int((t + (np.arange(self.k) != y)).argmax())
 
 
 class Blocks(JointProblem):
@@ -125,7 +99,7 @@ def test_blocks_are_the_classifier(update):
         how = {"norm": "l2", "update": update, "average": average}
         how |= {"fit_intercept": False, "max_iter": 2, "random_state": 0}
         ours, wide = Predtron(Blocks(3, X.shape[1]), **how), Predtron(SparseBlocks(3, X.shape[1]), **how)
-        theirs, codes = PredtronClassifier(representation="onehot", **how, cv=0), Predtron(Codes(3), **how)
+        theirs, codes = PredtronClassifier(representation="onehot", **how, cv=0), Predtron(Multiclass(3), **how)
         for model, inputs in [(ours, X), (theirs, X), (codes, X), (wide, rows)]:
             model.fit(inputs, y)
         for model in (theirs, codes):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cases import state, updates
+from cases import Multiclass, state, updates
 from joint_cases import Tables, tables
 from numpy.testing import assert_array_equal
 from scipy import sparse
@@ -142,31 +142,15 @@ def test_problems_that_change():
             with pytest.raises(ValueError, match=f"problem=.* has {says} and the weights so far are of 9 joint features; call"):
                 call(X, y)
         assert state(model) == before
-    scored = Predtron(Codes()).fit(np.eye(2), [0, 1])
+    scored = Predtron(Multiclass()).fit(np.eye(2), [0, 1])
     with pytest.raises(ValueError, match="has 9 joint features and the weights so far are of scores of the rows of X"):
         scored.set_params(problem=Tables(4)).partial_fit(X, y)
 
 
-class Codes(Problem):
-    n_scores = 2
-
-    def decode(self, t):
-        return int(t.argmax())
-
-    def loss(self, prediction, y):
-        return float(prediction != y)
-
-    def representation(self, prediction):
-        return np.eye(self.n_scores)[prediction]
-
-    def augmented_decode(self, t, y):
-        return int((t + (np.arange(self.n_scores) != y)).argmax())
-
-
 def test_numbers_of_scores_that_change():
-    model = Predtron(Codes()).fit(np.eye(2), [0, 1])
-    more = type("More", (Codes,), {"n_scores": 3})()
-    with pytest.raises(ValueError, match=r"problem=More\(\) has 3 scores and the weights so far have 2 scores; call fit"):
+    model = Predtron(Multiclass()).fit(np.eye(2), [0, 1])
+    more = type("More", (Multiclass,), {})(3)
+    with pytest.raises(ValueError, match=r"problem=More\(k=3\) has 3 scores and the weights so far have 2 scores; call fit"):
         model.set_params(problem=more).partial_fit(np.eye(2), [0, 1])
 
 

@@ -10,16 +10,13 @@ from cases import name
 from reference.sets import FORMULAS, all_sets, allowed, counts_of, quotient
 from scipy import sparse
 from sklearn.metrics import accuracy_score, fbeta_score, hamming_loss, jaccard_score
+from told import told, unit_rows
 
 from sklearn_predtron._core.averages import Average
-from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron.families.input.reading import as_rows
 from sklearn_predtron.losses import AtK, CountLoss, ErrorSetSize, FBeta, Hamming, Jaccard, PrecisionAtK, RecallAtK, SubsetZeroOne
 from sklearn_predtron.metrics._scorers import mean_of_sets
-from sklearn_predtron.norms._l2 import L2Weights
 from sklearn_predtron.problems._label_sets import Indicators, SparseIndicators
-from sklearn_predtron.problems._user import Objects, PythonProblem
 from sklearn_predtron.representations import SignVector
 from sklearn_predtron.updates import _rules as core
 
@@ -67,44 +64,9 @@ def enumerate_counts(loss, formula, t, y):
 # ------------------------------------------------------------------------------------------------------- compiled rounds
 
 
-class Told:
-    """A problem whose step brings the weights to the scores that its label is."""
-
-    c_L = C_L = None
-
-    def __init__(self, m):
-        self.n_scores = m
-
-    def decode(self, t):
-        return np.zeros(self.n_scores)
-
-    def loss(self, prediction, y):
-        return 1.0
-
-    def correct(self, y, competitor):
-        return y
-
-    def representation(self, prediction):
-        return prediction
-
-
-def rows_of(n):
-    return as_rows(sparse.csr_matrix(np.ones((1, 1))) if n == 1 else sparse.identity(n, format="csr"))
-
-
-def told(t):
-    """Weights whose scores of the unit vectors are the rows of t."""
-    weights = L2Weights(t.shape[1], len(t), Intercept(False, 1.0), averaging=False)
-    Learner(weights, PythonProblem(Told(t.shape[1]), checked=False), core.PerceptronRule(1.0), Average()).learn(
-        rows_of(len(t)), Objects(list(t))
-    )
-    assert np.array_equal(weights.last()[0].T, t)
-    return weights
-
-
 def rounds(problem, weights, y, update):
     """One compiled round for each row: the loss suffered, and the change of the scores."""
-    weights, rows, labels, order = copy.deepcopy(weights), rows_of(len(y)), Indicators(y.astype(np.uint8)), np.arange(len(y))
+    weights, rows, labels, order = copy.deepcopy(weights), unit_rows(len(y)), Indicators(y.astype(np.uint8)), np.arange(len(y))
     before, learner, total = weights.last()[0].T, Learner(weights, problem, update, Average()), []
     for i in range(len(y)):
         learner.learn(rows, labels, order[i : i + 1])
@@ -400,18 +362,6 @@ def smooth(m, n=100):
     rng = np.random.default_rng(m)
     t = rng.standard_normal((n, m)) * 10 ** rng.uniform(-2, 1, (n, 1))
     return t, (rng.random((n, m)) < 0.5).astype(int)
-
-
-@each_loss
-def test_surrogate_bounds_the_loss(loss, formula):
-    """phi >= L above the least, and phi >= 0 (Lemma 9)."""
-    for m in sizes(loss):
-        t, y, weights = draws(m, 300, seed=3)
-        phi, _ = surrogates(loss.build(SignVector(), m), weights, y)
-        suffered, _ = rounds(loss.build(SignVector(), m), weights, y, core.PerceptronRule(1.0))
-        assert (phi >= suffered - smallest_loss(loss, y) - tolerance(t) - 1e-12 * len(y)).all()
-        assert (phi >= 0).all()
-        assert (phi > 0).any() or (isinstance(loss, AtK) and len(all_sets(m, loss)) == 1)
 
 
 @each_loss
