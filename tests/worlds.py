@@ -236,6 +236,18 @@ class World:
         """The update and the loss of the first rounds, where the family has some that are warm."""
         return update, loss
 
+    def decided(self, t):
+        """The labels that scores decide, and how far each is from another."""
+        return (t > 0).astype(int), np.abs(t).min(axis=1)
+
+    def separable(self, loss, seed=0):
+        """Rounds that weights of two features decide without loss."""
+        random = np.random.default_rng(seed)
+        X = random.standard_normal((200, 9))
+        y, lead = self.decided(X[:, :2] @ random.standard_normal((2, self.m)))
+        kept = np.argsort(-lead)[:40]
+        return Lesson(X[kept], y[kept], first=self.lesson(loss).first)
+
     def change(self, reference, setting):
         """Let a reference go on with the update and the loss of a setting."""
         reference.change(setting.update.alias, setting.update.get_params())
@@ -262,6 +274,14 @@ class Classes(World):
         y = noisy_scores(X, self.k).argmax(axis=1)
         y[: self.k] = np.arange(self.k)[::-1][: self.n]
         return Lesson(X, y, first={"classes": np.arange(self.k)})
+
+    @property
+    def m(self):
+        return self.k
+
+    def decided(self, t):
+        t_sorted = np.sort(t, axis=1)
+        return t.argmax(axis=1), t_sorted[:, -1] - t_sorted[:, -2]
 
     def offset_of(self, intercept, representation):
         """Thresholds are offsets: there is no learner without."""
@@ -291,6 +311,10 @@ class Ranks(Classes):
 
     kind = partial(predtron.PredtronOrdinalClassifier, decision="learned")
     shared = True
+
+    def decided(self, t):
+        cuts = np.linspace(-0.8, 0.8, self.k - 1)
+        return np.digitize(t[:, 0], cuts), np.abs(np.subtract.outer(t[:, 0], cuts)).min(axis=1)
 
 
 class Irregular(predtron.Problem):
@@ -531,9 +555,17 @@ class Queries(LabelLists):
             y[size[:i].sum() : size[: i + 1].sum()] = grades[-1 if i % 2 else 0]
         return Lesson(X, y, size, "qid")
 
+    def separable(self, loss, seed=0):
+        X = np.random.default_rng(seed).standard_normal((200, self.p))
+        y = (X[:, 3] > 0).astype(int)
+        X[:, 3] += np.where(y > 0, 1, -1)
+        return Lesson(X, y, np.full(40, 5), "qid")
+
 
 class Votes(World):
     """Rankings of labels by votes of pairs; relevances of which many tie, some lists of one grade."""
+
+    m = 4
 
     kind = predtron.PredtronLabelRanker
     losses, representations = {"kendall_tau": "kendall_tau"}, {"pairwise": "pairwise"}

@@ -20,7 +20,6 @@ from sklearn_predtron.norms import L2
 from sklearn_predtron.representations import SignVector
 from sklearn_predtron.updates import LossAugmented, PerceptronUpdate
 from tests.problems.test_label_sets import NAMES, each_loss, enumerate_sets, margins_of
-from tests.theory.test_theorems import PROVEN, separable
 
 
 def make(update="adaptive", loss="hamming", norm="l2", **settings):
@@ -56,24 +55,6 @@ def test_first_round_loses_the_most_it_can(loss, formula):
 
 
 # ------------------------------------------------------------------------------------------------------------- the theory
-
-
-@pytest.mark.parametrize("intercept", [None, 0.5])
-@pytest.mark.parametrize("update", PROVEN, ids=name)
-def test_loss_suffered_is_within_the_bound(update, intercept):
-    """Theorems 1 and 14; for error_set_size by the weak margin, with sigma_y = y."""
-    for seed in range(3):
-        for m in (2, 4):
-            for loss, formula in FORMULAS[:7]:
-                sets = all_sets(m)
-                cost = formula(*counts_of(sets[None], sets[:, None]))
-                X, numbers, gamma, R = separable((2 * sets - 1) / np.sqrt(m), cost, 40, 3 + seed, seed, intercept)
-                if not np.isfinite(gamma):
-                    continue
-                model = make(update, loss, **intercept_settings(intercept))
-                for _ in range(2):
-                    model.partial_fit(X, sets[numbers])
-                assert 0 < model.cumulative_loss_ <= model.loss_bound(gamma, R) * (1 + 1e-9)
 
 
 @each_loss

@@ -3,6 +3,7 @@
 import copy
 import itertools
 import pickle
+import re
 
 import joblib
 import numpy as np
@@ -21,11 +22,13 @@ from worlds import (
     WORLDS,
     Classes,
     JointFeatures,
+    Problems,
     Queries,
     Ranks,
     Setting,
     assert_agrees,
     in_form,
+    kernel_of,
     settings,
 )
 
@@ -34,7 +37,8 @@ from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._core.rows import dense_rows
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.losses import RankingLoss, SubsetLoss
-from sklearn_predtron.norms import Norm
+from sklearn_predtron.norms import RKHS, Norm
+from sklearn_predtron.theory import radius
 from sklearn_predtron.updates import Adaptive, LossAugmented, PerceptronUpdate, Subgradient, Update
 from sklearn_predtron.updates._rules import SubgradientRule
 from tests.own_checks import assert_same, scores_of
@@ -288,3 +292,41 @@ def test_numbers_that_overflow_are_told(average, norm):
     setting = Setting(WORLDS[0], PerceptronUpdate(eta=1e200), "ZeroOne()", "OneHot()", norm, (None, False))
     with pytest.raises(ValueError, match="the step overflows"):
         setting.estimator(average).partial_fit(setting.lesson.X * 1e100, setting.lesson.y, classes=np.arange(4))
+
+
+# ---------------------------------------------------------------------------------------------------------------- bounds
+
+OF_MARGINS = [world for world in WORLDS if hasattr(world, "m") and not isinstance(world, Problems)]
+BOUNDED = [case for case in settings(*OF_MARGINS) if case[4] not in ("scaled", "poly")]
+
+
+def largest_length(model, lesson, norm, intercept):
+    """R, with the intercept's feature."""
+    if not isinstance(NORMS[norm].given, RKHS):
+        ids = {} if lesson.size is None else {"qid": np.repeat(np.arange(len(lesson)), lesson.size)}
+        return radius(model, lesson.X, **ids)
+    return np.sqrt(kernel_of(NORMS[norm].given, lesson.X, lesson.X).diagonal().max() + (intercept or 0) ** 2)
+
+
+@pytest.mark.always(each="update")
+@pytest.mark.parametrize(PARTS, BOUNDED, ids=described)
+def test_loss_is_within_the_bound_of_a_margin(world, update, loss, representation, norm, offset):
+    """That of weights that are learned beforehand, wherever a bound is proven."""
+    if isinstance(update, LossAugmented) and update.eta != "theory":
+        update = LossAugmented(eta=1e-3)  # larger steps have no bound
+    intercept = 1.5 if offset[0] == "auto" or isinstance(world, Ranks) else offset[0]
+    setting = Setting(world, update, loss, representation, norm, (intercept, False))
+    lesson = world.separable(loss)
+    online = lesson.teach(lesson.teach(setting.estimator(False)))
+    if norm == "linear kernel" and lesson.size is not None:
+        return  # the radius is that of the primal rows
+    learned = clone(online).set_params(update=Adaptive(), max_iter=200, random_state=0, cv=0)
+    gamma = lesson.call(lesson.call(learned.fit).set_params(update=update).margin)
+    assert gamma > 0 or loss.startswith(("CostMatrix", "ErrorSetSize"))  # where mistakes may cost nothing
+    if gamma > 0:
+        try:
+            bound = online.loss_bound(gamma, largest_length(online, lesson, norm, setting.intercept))
+        except ValueError as error:
+            assert re.search("No loss bound is proven|a loss of rankings does not state", str(error))
+        else:
+            assert 0 < online.cumulative_loss_ <= bound

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from cases import AVERAGES, assert_close, cost_table, data, losses, name, one_learner, pairwise, random_code, state
+from cases import AVERAGES, assert_close, cost_table, data, losses, name, pairwise, random_code, state
 from reference import norms as plain_norms
 from reference.norms import power_link
 from sklearn.base import clone
@@ -13,10 +13,7 @@ from sklearn.base import clone
 from sklearn_predtron import (
     PredtronBinaryClassifier,
     PredtronClassifier,
-    PredtronLabelRanker,
-    PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
-    PredtronRanker,
 )
 from sklearn_predtron._core.averages import Average, LinearAverage
 from sklearn_predtron._core.intercept import Intercept
@@ -28,7 +25,7 @@ from sklearn_predtron.norms import Group, PNorm, Trace
 from sklearn_predtron.norms._l2 import L2Weights
 from sklearn_predtron.norms._trace import schatten
 from sklearn_predtron.representations import Code, OneHot, Sign
-from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, MaxPair, PassiveAggressive, PerceptronUpdate
+from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate
 from sklearn_predtron.updates import _rules as core
 
 
@@ -497,37 +494,6 @@ def test_margin_and_bound_are_those_of_theorem_15(intercept, average, kind):
             model.loss_bound(0.5, 1.0)
 
 
-@each_kind
-@pytest.mark.parametrize("intercept", [None, 1.5])
-@pytest.mark.parametrize(
-    "model",
-    [
-        *(PredtronMultilabelClassifier(update=update, cv=0) for update in PROVEN),
-        PredtronMultilabelClassifier(loss="f1", cv=0),
-        PredtronLabelRanker(update="max_pair", cv=0),
-        PredtronLabelRanker(update="loss_driven", cv=0),
-        PredtronLabelRanker(update=LossAugmented(eta=0.001), cv=0),
-    ],
-    ids=lambda model: f"{type(model).__name__}-{model.loss}-{name(model.update)}",
-)
-def test_loss_on_sets_and_lists_is_within_the_bound(model, intercept, kind):
-    """Bounds by the margin of weights that are learned beforehand."""
-    settings = {"fit_intercept": False} if intercept is None else {"intercept_scaling": intercept}
-    model = clone(model).set_params(norm=kind.norm(5.0), average=False, **settings)
-    for seed in range(3):
-        random = np.random.default_rng(seed)
-        X = random.standard_normal((200, 9))
-        t = X[:, :2] @ random.standard_normal((2, 5))
-        kept = np.argsort(-np.abs(t).min(axis=1))[:40]
-        X, y = X[kept], (t[kept] > 0).astype(int)
-        learned = one_learner(clone(model)).set_params(update=Adaptive(), max_iter=300, random_state=0).fit(X, y)
-        gamma = learned.set_params(update=model.update).margin(X, y)
-        assert gamma > 0
-        online = clone(model).partial_fit(X, y).partial_fit(X, y)
-        R, _ = kind.of_rows(X, intercept or 0, 5.0)
-        assert 0 < online.cumulative_loss_ <= online.loss_bound(gamma, R)
-
-
 def test_the_factor_of_the_bound():
     """(q - 1) p^(2 / q) is no larger than at 2 ln p, and close to what any even exponent can do."""
 
@@ -538,26 +504,6 @@ def test_the_factor_of_the_bound():
         found = factor(PNorm("theory")._exponent(p), p)
         assert found <= factor(max(2, 2 * np.log(p)), p)
         assert found <= 1.07 * factor(np.arange(2, 40, 2), p).min()
-
-
-@of_columns
-def test_loss_on_queries_is_within_the_bound(kind):
-    """R bounds |X^T g|_q / |g|: the q-norm of the columns' lengths."""
-    for seed in range(5):
-        random = np.random.default_rng(seed)
-        X = random.standard_normal((40, 5, 20))
-        y = (X[:, :, 3] > 0).astype(float)
-        X[:, :, 3] += np.where(y > 0, 1, -1)
-        flat, qid = X.reshape(-1, 20), np.repeat(np.arange(40), 5)
-        for update in ("loss_driven", "perceptron", MaxPair(), MaxPair(weighted=False)):
-            model = PredtronRanker(norm=kind.norm("theory"), update=update, average=False)
-            learned = copy.deepcopy(model).set_params(update="max_pair", max_iter=50, random_state=0)
-            learned.fit(flat, y.ravel(), qid=qid)
-            gamma = learned.set_params(update=update).margin(flat, y.ravel(), qid=qid)
-            assert gamma > 0
-            model.partial_fit(flat, y.ravel(), qid=qid)
-            R = max(kind.plain(kind.q_of(1, 20)).length(np.linalg.norm(x, axis=0)) for x in X)
-            assert 0 < model.cumulative_loss_ <= model.loss_bound(gamma, R)
 
 
 @of_columns
