@@ -36,6 +36,7 @@ from reference.ranking import RankingReference
 from reference.scaled import ScaledLearner, ScaledRankingReference, ScaledReference
 from reference.sequences import ChainReference
 from reference.sets import FORMULAS, SetReference
+from scipy import sparse
 
 import sklearn_predtron as predtron
 from sklearn_predtron.losses import (
@@ -54,7 +55,7 @@ from sklearn_predtron.norms._kernel_functions import Kernel
 from sklearn_predtron.representations import Code, PowerRank, SharedThermometer, SignVector
 from sklearn_predtron.updates import MMP, Adaptive, ListNet, LossAugmented, MaxPair, Slam
 
-FORMS = [*layouts(np.eye(1)), "in turns", "in turns from csr"]
+FORMS = [*layouts(np.eye(1)), "csr in halves", "in turns", "in turns from csr"]
 OFFSETS = [("auto", False), ("auto", True), (0.7, True), (None, False)]  # the intercept's feature; whether rounds have weights
 WARM = 12  # rounds by another update, after which no two competitors tie
 
@@ -176,7 +177,18 @@ def calls(start, stop, form):
 
 
 def in_form(X, form):
-    return X if isinstance(X, list) else layouts(X)[form]
+    """The rows in a form; in halves, rows are backwards, and in every other one each feature stands twice."""
+    if isinstance(X, list):
+        return X
+    return in_halves(X) if form == "csr in halves" else layouts(X)[form]
+
+
+def in_halves(X):
+    rows, times = sparse.csr_matrix(X), 1 + np.arange(len(X)) % 2
+    parts = [(np.repeat(row.data / t, t)[::-1], np.repeat(row.indices, t)[::-1]) for row, t in zip(rows, times, strict=True)]
+    values, indices = map(np.concatenate, zip(*parts, strict=True))
+    start = np.concatenate([[0], np.cumsum(np.diff(rows.indptr) * times)])
+    return sparse.csr_matrix((values, indices, start), shape=X.shape)
 
 
 def random_rows(n, p, seed=0, share=0.5):
