@@ -45,7 +45,7 @@ CASES = [  # family, parameters, classes, noise, and type of the rows
     *(
         (
             PredtronClassifier,
-            {"update": update, "average": AVERAGES[i // 3 % 4]},
+            {"update": one, "average": AVERAGES[i // 3 % 4]},
             *[(10, 0.0), (17, 0.3), (40, 1.0)][i % 3],
             i % 2,
         )
