@@ -69,22 +69,6 @@ def test_loss_table_of_zero_one_equals_none():
         assert models[0].n_mistakes_ == models[1].n_mistakes_
 
 
-# ------------------------------------------------------------------------------------------------- streams in any split
-
-
-def test_partial_fit_is_the_same_in_any_split_with_class_weights():
-    X, y = data(n=80, k=3)
-    settings = {"class_weight": {0: 0.5, 1: 0, 2: 3.0}}
-    whole = state(make(Adaptive(), **settings).partial_fit(X, y, classes=[0, 1, 2]))
-    model = make(Adaptive(), **settings)
-    for i in range(len(y)):
-        model.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1, 2])
-    assert state(model) == whole
-    present = y != 1
-    weight = np.where(y == 0, 0.5, 3.0)
-    assert state(make(Adaptive()).partial_fit(X[present], y[present], [0, 1, 2], weight[present])) == whole
-
-
 @pytest.mark.parametrize("form", ["dense float64", "csr float64 int32"])
 def test_prediction_right_after_a_row(form):
     X, y = data(n=6, k=3)

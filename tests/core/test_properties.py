@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from cases import cost_table, data, kinds_of_updates, losses, name, representations, state, updates
+from reference.sets import FORMULAS
 from scipy import sparse
 from sklearn.base import clone
 from told import Told, told, unit_rows
@@ -277,7 +278,9 @@ def test_sign_of_zero_loses_for_both_labels():
 
 
 def all_parts():
-    return updates() + representations(4) + [Sign()] + losses(4) + [kind() for kind in kinds(Norm)]
+    return (
+        updates() + representations(4) + [Sign()] + losses(4) + [loss for loss, _ in FORMULAS] + [kind() for kind in kinds(Norm)]
+    )
 
 
 def equal(a, b):

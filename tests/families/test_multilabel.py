@@ -1,15 +1,13 @@
 """Multilabel classifier: the learner against the reference, its peers and its bounds; streams and settings."""
 
 import copy
-import pickle
 
 import joblib
 import numpy as np
 import pytest
-from cases import AVERAGES, assert_close, intercept_settings, name, row_weights, state, updates
+from cases import assert_close, intercept_settings, name, row_weights, state, updates
 from reference.sets import FORMULAS, all_sets, counts_of, wavy
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.linear_model import Perceptron
 from sklearn.metrics import hamming_loss
 from sklearn.multioutput import MultiOutputClassifier
@@ -19,7 +17,7 @@ from sklearn_predtron.losses import AtK, CountLoss, ErrorSetSize, FBeta, Hamming
 from sklearn_predtron.norms import L2
 from sklearn_predtron.representations import SignVector
 from sklearn_predtron.updates import LossAugmented, PerceptronUpdate
-from tests.problems.test_label_sets import NAMES, each_loss, enumerate_sets, margins_of
+from tests.problems.test_label_sets import each_loss, enumerate_sets, margins_of
 
 
 def make(update="adaptive", loss="hamming", norm="l2", **settings):
@@ -119,18 +117,6 @@ def test_perceptron_of_scikit_learn_label_by_label(epochs, intercept):
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
-@pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize("intercept", ["auto", 1.0, None])
-def test_perceptron_is_the_binary_one_label_by_label(intercept, average):
-    X, y = make_data(n=100, m=5)
-    settings = {"update": "perceptron", "average": average, **intercept_settings(intercept)}
-    model = PredtronMultilabelClassifier(**settings).partial_fit(X, y)
-    for i in range(5):
-        binary = PredtronBinaryClassifier(**settings).partial_fit(X, y[:, i], classes=[0, 1])
-        assert_close(model.coef_[i] * np.sqrt(5), binary.coef_[0])
-        np.testing.assert_array_equal(model.predict(X)[:, i], binary.predict(X))
-
-
 OF_ONE_LABEL = ["hamming", "subset_zero_one", "f1", "jaccard", FBeta(beta=2), CountLoss(lambda a, b, c, d: b + c)]
 
 
@@ -165,16 +151,6 @@ def test_function_of_the_counts_learns_what_the_loss_by_name_learns():
 # --------------------------------------------------------------------------------------------- streams, pickles, settings
 
 LOSSES = [loss for loss, _ in FORMULAS]
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=NAMES)
-def test_parameters_of_losses(loss):
-    for twin in (clone(loss), copy.deepcopy(loss), pickle.loads(pickle.dumps(loss)), type(loss)(**loss.get_params())):
-        assert (type(twin), twin.get_params()) == (type(loss), loss.get_params())
-    model = make(loss=loss)
-    assert clone(model).loss is not loss
-    for key in loss.get_params():
-        assert model.get_params()[f"loss__{key}"] == loss.get_params()[key]
 
 
 def test_loss_set_in_mid_stream():

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from cases import AVERAGES, assert_close, needs_callbacks, updates_of_the_reference
+from cases import assert_close, needs_callbacks, updates_of_the_reference
 from ranking_cases import make_labels, refuses
 from reference.norms import Euclidean, Group, PNorm, Trace
 from reference.preferences import votes_of
@@ -41,19 +41,6 @@ def make_orders(n=60, p=5, m=4, seed=0):
 
 
 # ------------------------------------------------------------------------------------------------------------ what is learned
-
-
-@pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize("update", ["adaptive", "passive_aggressive", "perceptron", "predtron", "loss_driven", "subgradient"])
-def test_pairs_are_binary_learners(update, average):
-    """Without ties all that is learned of a pair is what PredtronBinaryClassifier learns of it."""
-    X, y = make_orders()
-    model = preferences(update=update, average=average).partial_fit(X, y)
-    for k, (i, j) in enumerate(model.pairs_):
-        alone = PredtronBinaryClassifier(update=update, average=average).partial_fit(X, y[:, i] > y[:, j], classes=[False, True])
-        assert_close(model.coef_[k], alone.coef_[0], 1e-12)
-        assert_close(model.last_coef_[k], alone.last_coef_[0], 1e-12)
-        np.testing.assert_allclose(model.intercept_[k], alone.intercept_[0], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("update", ["adaptive", "passive_aggressive", "perceptron", "predtron"])

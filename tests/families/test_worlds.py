@@ -215,7 +215,7 @@ IN_ORDER = [norm for norm in COMPUTED if norm not in ("scaled", "linear kernel")
 
 @pytest.mark.always(each="update")
 @pytest.mark.parametrize((*PARTS, "average"), settings(*WORLDS, extra=[AVERAGES], every=3), ids=described)
-def test_a_fit_in_order_is_a_stream_and_rounds_of_weight_zero_are_absent(
+def test_a_fit_in_order_is_a_stream_or_warm_starts_and_rounds_of_weight_zero_are_absent(
     world, update, loss, representation, norm, offset, average
 ):
     setting = Setting(world, update, loss, representation, norm, offset)
@@ -230,6 +230,10 @@ def test_a_fit_in_order_is_a_stream_and_rounds_of_weight_zero_are_absent(
         for _ in range(fitted.n_iter_):
             lesson.teach(model, weight=weight)
         assert state(fitted) == state(model)
+        warm = clone(estimator).set_params(warm_start=True, max_iter=1)
+        for _ in range(fitted.n_iter_):
+            lesson.call(warm.fit, weight=weight)
+        assert state(fitted) == state(warm)
     if weight is not None:
         left = lesson.only(weight > 0)
         for shuffle in (False, True):

@@ -40,7 +40,11 @@ AGAIN = ("tests/core/test_replay.py",)
 RECORDS = ("tests/core/test_recent_scores.py",)
 AHEAD = ("tests/norms/test_ahead.py",)
 DUAL = (WORLDS, "tests/norms/test_dual_numbers.py")
-FAST_PATH = ("tests/core/test_learner.py", "tests/families/test_changed_parts.py", "tests/families/test_sample_weights.py")
+FAST_PATH = (
+    "tests/families/test_classification.py",
+    "tests/families/test_changed_parts.py",
+    "tests/families/test_sample_weights.py",
+)
 QUERIES = ("tests/families/test_ranking_queries.py", "tests/families/test_ranking_estimator.py")
 WEIGHTS = ("tests/families/test_sample_weights.py",)
 THEORY = ("tests/theory/test_constants.py", "tests/theory/test_margins.py", "tests/theory/test_bounds.py")

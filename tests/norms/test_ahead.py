@@ -41,14 +41,10 @@ def row_by_row(model, X, y, weight=None, **first):
     return model
 
 
-CASES = [  # family, parameters, classes, noise, and type of the rows
+LABELS = [(10, 0.0), (17, 0.3), (40, 1.0)]  # classes, and the noise of labels
+CASES = [  # family, parameters, classes, noise, and whether rows are of single precision
     *(
-        (
-            PredtronClassifier,
-            {"update": one, "average": AVERAGES[i // 3 % 4]},
-            *[(10, 0.0), (17, 0.3), (40, 1.0)][i % 3],
-            i % 2,
-        )
+        (PredtronClassifier, {"update": one, "average": AVERAGES[i // 3 % 4]}, *LABELS[i % 3], i % 2)
         for i, one in enumerate(updates())
     ),
     *((kind, {"average": average}, 12, 0.2, 0) for kind in KINDS for average in AVERAGES),

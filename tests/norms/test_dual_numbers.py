@@ -8,7 +8,6 @@ import pytest
 from cases import AVERAGES, assert_close, cost_table, data, losses, name, pairwise, random_code, state
 from reference import norms as plain_norms
 from reference.norms import power_link
-from sklearn.base import clone
 
 from sklearn_predtron import (
     PredtronBinaryClassifier,
@@ -224,16 +223,6 @@ def test_theta_of_rank_none_and_one(average):
     assert_close(model.last_coef_, step, 1e-14)  # rank one: the norms are all the same, and so is W
     assert (model.last_coef_[[1, 3]] == 0).all()
     assert model.decision_function(x)[0, 1] == model.decision_function(x)[0, 3]
-
-
-@each_kind
-def test_warm_start_goes_on_with_dual_weights_and_average(kind):
-    X, y = data(n=60)
-    settings = {"norm": kind.norm(q=9.3), "average": "linear", "shuffle": False, "max_iter": 1}
-    model = PredtronClassifier(warm_start=True, **settings).fit(X, y).fit(X, y)
-    assert state(model) == state(PredtronClassifier(**settings).partial_fit(X, y, classes=range(4)).partial_fit(X, y))
-    assert model.t_ == 120
-    assert state(clone(model).set_params(warm_start=False).fit(X, y)) == state(PredtronClassifier(**settings).fit(X, y))
 
 
 # ------------------------------------------------------------------------------------------------------------- many rounds

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from sklearn_predtron import JointProblem, Predtron, PredtronClassifier
-from sklearn_predtron.callbacks import EarlyStopping, LossHistory
+from sklearn_predtron.callbacks import EarlyStopping
 from sklearn_predtron.metrics import progressive_val_score
 from sklearn_predtron.theory import theorem_of
 from sklearn_predtron.updates import LossAugmented, LossDriven, PerceptronUpdate
@@ -157,19 +157,6 @@ def test_a_step_along_sparse_features_costs_what_they_are_many():
     y = np.arange(100) % 4
     model = Predtron(Wide(4), average=False).partial_fit(X, y)
     assert model.n_updates_ > 50
-
-
-def test_learning_goes_on_with_warm_start_and_callbacks():
-    X, y = tables()
-    history = LossHistory()
-    model = Predtron(Tables(4), max_iter=2, shuffle=False, warm_start=True).set_callbacks(history)
-    model.fit(X, y).fit(X, y)
-    assert model.t_ == 4 * len(y)
-    assert model.n_iter_ == len(model.loss_curve_) == 2
-    streamed = Predtron(Tables(4), average="linear")
-    for _ in range(4):
-        streamed.partial_fit(X, y)
-    assert_array_equal(model.coef_, streamed.coef_)
 
 
 @needs_callbacks
