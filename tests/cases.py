@@ -179,28 +179,9 @@ def intercept_settings(intercept):
     return {"fit_intercept": False} if intercept is None else {"intercept_scaling": intercept}
 
 
-def reference_for(update, representation, loss, k, p, intercept="auto"):
-    code = representation.code(k)
-    shared = isinstance(representation, SharedThermometer)
-    return Reference(code, cost_table(loss, k), p, update.alias, update.get_params(), intercept=intercept, shared=shared)
-
-
 def assert_close(actual, desired, rtol=1e-9):
     """Equal to rtol of the largest entry."""
     np.testing.assert_allclose(actual, desired, rtol=rtol, atol=rtol * np.abs(desired).max(initial=1e-300))
-
-
-def assert_agrees(model, reference, average):
-    """The same iterates, averages and counts."""
-    coef, intercept = reference.mean(average)
-    largest = max(np.abs(reference.W).max(), 1e-300)
-    rows = len(model.last_coef_)  # one where all are the same
-    assert_close(model.last_coef_, reference.W[:rows])
-    np.testing.assert_allclose(model.last_intercept_, reference.b, rtol=1e-9, atol=1e-9 * max(largest, np.abs(reference.b).max()))
-    assert_close(model.coef_, coef[:rows])
-    np.testing.assert_allclose(model.intercept_, intercept, rtol=1e-9, atol=1e-9 * max(largest, np.abs(intercept).max()))
-    assert (model.t_, model.n_mistakes_, model.n_updates_) == (reference.t, reference.n_mistakes, reference.n_updates)
-    np.testing.assert_allclose(model.cumulative_loss_, reference.cumulative_loss, rtol=1e-12)
 
 
 def state(model):

@@ -7,29 +7,24 @@ import numpy as np
 import pytest
 from cases import (
     AVERAGES,
-    assert_agrees,
     assert_close,
-    cost_table,
     data,
     intercept_settings,
     layouts,
     name,
     pairwise,
     random_costs,
-    reference_for,
-    representations,
     state,
     updates,
     updates_of_the_reference,
 )
 from reference.learner import Reference
 from scipy import sparse
+from worlds import Classes, Setting, assert_agrees
 
 from sklearn_predtron import PredtronClassifier
 from sklearn_predtron._core.intercept import Intercept
-from sklearn_predtron.losses import CostMatrix, ZeroOne
-from sklearn_predtron.representations import OneHot
-from sklearn_predtron.updates import Adaptive, LossAugmented, PassiveAggressive, PerceptronUpdate, Subgradient
+from sklearn_predtron.updates import Adaptive, LossAugmented, PerceptronUpdate, Subgradient
 
 K = 4
 
@@ -41,15 +36,13 @@ def make(update, average="linear", representation="onehot", loss="zero_one", **s
 
 def test_length_of_the_intercept_in_a_long_stream():
     """From 1024 rows on it is computed after some rows only, which are the same ones in any parts of the stream."""
-    X, y = data(n=1301, k=2)
-    X *= np.linspace(1, 3, len(X))[:, None]
-    update = updates_of_the_reference()[0]
-    reference = reference_for(update, representations(2)[0], ZeroOne(), 2, X.shape[1]).learn(X, y)
-    whole = make(update, representation=representations(2)[0]).partial_fit(X, y, classes=[0, 1])
-    assert_agrees(whole, reference, "linear")
-    part = make(update, representation=representations(2)[0]).partial_fit(X[:1100], y[:1100], classes=[0, 1])
-    part = pickle.loads(pickle.dumps(part.partial_fit(X[1100:1101], y[1100:1101]))).partial_fit(X[1101:], y[1101:])
-    np.testing.assert_array_equal(part.intercept_, whole.intercept_)
+    setting = Setting(Classes(k=2, n=1301), LossAugmented(), "ZeroOne()", "OneHot()")
+    lesson = setting.lesson
+    lesson.X[:] *= np.linspace(1, 3, len(lesson))[:, None]
+    whole = lesson.teach(setting.estimator())
+    assert_agrees(whole, setting.reference(), "linear")
+    part = lesson.teach(lesson.teach(setting.estimator(), 0, 1100), 1100, 1101)
+    np.testing.assert_array_equal(lesson.teach(pickle.loads(pickle.dumps(part)), 1101).intercept_, whole.intercept_)
 
 
 @pytest.mark.parametrize("rows", [0, 1023, 1024, 2**61, 2**62])
@@ -58,27 +51,6 @@ def test_the_largest_number_of_rows_of_an_intercept_is_restored(rows):
     intercept = Intercept(True, "auto")
     intercept.__setstate__((2.0, 0.5, 3, rows))
     assert intercept.squared_length == 2.0 and intercept.__reduce__()[2] == (2.0, 0.5, 3, rows)
-
-
-def test_loss_table_of_zero_one_equals_none():
-    """The short cut for the 0-1 loss and its table make the same rounds."""
-    X, y = data(k=K)
-    for update in updates():
-        models = [make(update, loss=loss).partial_fit(X, y, classes=np.arange(K)) for loss in ("zero_one", 1 - np.eye(K))]
-        assert_close(models[0].coef_, models[1].coef_)
-        assert models[0].n_mistakes_ == models[1].n_mistakes_
-
-
-@pytest.mark.parametrize("form", ["dense float64", "csr float64 int32"])
-def test_prediction_right_after_a_row(form):
-    X, y = data(n=6, k=3)
-    rows = layouts(X)[form]
-    for update in updates():
-        for average in AVERAGES:
-            model = make(update, average)
-            for i in range(len(y)):
-                model.partial_fit(rows[i : i + 1], y[i : i + 1], classes=[0, 1, 2])
-                assert_close(model.decision_function(rows), X @ model.coef_.T + model.intercept_)
 
 
 def at_offset(X, offset):
@@ -137,7 +109,7 @@ def test_first_rows_of_zeros(update, intercept, form):
     rows = layouts(X)[form]
     model = make(update, **intercept_settings(intercept)).partial_fit(rows, y, classes=[0, 1, 2])
     after = 2 if intercept is None else 0
-    reference = reference_for(update, OneHot(), ZeroOne(), 3, X.shape[1], intercept)
+    reference = Reference(np.eye(3), 1 - np.eye(3), X.shape[1], update.alias, update.get_params(), intercept=intercept)
     reference.t, reference.mean_weight = after, 1  # without an intercept nothing can be learned from rows of zeros
     reference.learn(X[after:], y[after:])
     assert np.isfinite(model.coef_).all()
@@ -173,35 +145,11 @@ def test_tied_scores_lose_the_most_they_can():
     assert (model.n_mistakes_, model.n_updates_) == (0, 0)
 
 
-def test_what_rounding_leaves_of_a_hinge_is_no_step():
-    """A row whose target was just met is not learned again."""
-    X, y = data(n=200, p=7, k=2)
-    model = make(PassiveAggressive(), representation="sign")
-    for i in range(len(X)):
-        steps = model.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1]).n_updates_
-        assert model.partial_fit(X[i : i + 1], y[i : i + 1]).n_updates_ == steps
-    assert steps > 50
-
-
 def test_reference_ties_as_documented():
     """The reference itself, on a tie of three where two lose alike."""
     reference = Reference(np.eye(3), random_costs(3) * 0 + 2 * (1 - np.eye(3)), 1, "perceptron", {"eta": 1.0}, intercept=None)
     reference.learn([[1.0]], [1])
     np.testing.assert_array_equal(reference.W[:, 0], [-1, 1, 0])
-
-
-def test_theory_step_uses_the_largest_length_so_far():
-    X = np.array([[1.0, 0], [0, 3.0], [2.0, 0]])
-    y = np.array([1, 0, 0])
-    model = make(LossAugmented(eta="theory"), False, "sign", CostMatrix([[0, 2.0], [0.5, 0]]), intercept_scaling=2.0)
-    model.partial_fit(X, y, classes=[0, 1])
-    c_L = cost_table(CostMatrix([[0, 2.0], [0.5, 0]]), 2)[1, 0]
-    steps = c_L / (4 * np.array([1 + 4, 9 + 4, 9 + 4]))
-    scores = [0, 2 * steps[0] * 4]
-    assert scores[1] > 0
-    b = 8 * (steps[0] - steps[1])
-    assert 2 * steps[0] * 2 + b > 0
-    np.testing.assert_allclose(model.last_coef_[0], [2 * steps[0] - 4 * steps[2], -6 * steps[1]], rtol=1e-12)
 
 
 def test_sources_in_c_are_not_ignored():

@@ -81,13 +81,25 @@ def test_iterates_and_averages(world, update, loss, representation, norm, offset
             assert getattr(reference, "ahead", 1) > 1e-9  # no two competitors tie
         model = setting.learned(average, form)
         assert_agrees(model, reference, average, setting)
-        if norm in COMPUTED and hasattr(model, "decision_function") and setting.lesson.ids != "sid":
-            X = setting.lesson.X
-            scores = predicting_scores(model, in_form(X, FORMS[(first + i) % 7]))
-            assert_close(scores, X @ np.broadcast_to(model.coef_, (scores.shape[1], X.shape[1])).T + model.intercept_)
+        if scores_of_rows(setting, model):
+            assert_scores(model, setting.lesson.X, FORMS[(first + i) % 7])
             for size in () if norm == "linear kernel" else (1, 3, 31):
-                parts = [predicting_scores(model, X[at : at + size]) for at in range(0, len(X), size)]
-                assert_array_equal(np.concatenate(parts), predicting_scores(model, X))
+                parts = [
+                    predicting_scores(model, rows)
+                    for rows in np.split(setting.lesson.X, range(size, len(setting.lesson.X), size))
+                ]
+                assert_array_equal(np.concatenate(parts), predicting_scores(model, setting.lesson.X))
+
+
+def scores_of_rows(setting, model):
+    """Whether a model has scores of single rows by coefficients."""
+    return setting.norm in COMPUTED and hasattr(model, "decision_function") and setting.lesson.ids != "sid"
+
+
+def assert_scores(model, X, form=FORMS[0]):
+    """The scores are those of the weights."""
+    scores = predicting_scores(model, in_form(X, form))
+    assert_close(scores, X @ np.broadcast_to(model.coef_, (scores.shape[1], X.shape[1])).T + model.intercept_)
 
 
 @pytest.mark.always(each="update")
@@ -202,6 +214,8 @@ def test_splits_copies_and_files_go_on(world, update, loss, representation, norm
             break
         lesson.teach(model, start, min(start + size, len(lesson)), form, weight)
         other, start = way(model, tmp_path), start + size
+        if scores_of_rows(setting, model):
+            assert_scores(model, lesson.X)
         assert_array_equal(scores_of(other, lesson.X), scores_of(model, lesson.X))
         model = other
     if isinstance(world, JointFeatures):  # in whose state a user's object may share its parts with others
