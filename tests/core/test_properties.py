@@ -202,37 +202,6 @@ def test_code_matrix_is_normalised_with_a_warning():
     np.testing.assert_allclose(code, [[0.6, 0.8], [0, -1]])
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ([[1.0, 0], [0, 1], [0, -1]], r"shape \(2, d\), got shape \(3, 2\)"),
-        ([1.0, -1.0], r"got shape \(2,\)"),
-        ([[1.0, 0], [0, 0]], "row of zeros"),
-        ([[1.0, 0], [np.nan, 1]], "finite"),
-        ([[1.0, 0], [1.0, 0]], "different directions"),
-    ],
-)
-def test_bad_code_matrices(rows, message):
-    with pytest.raises(ValueError, match=message):
-        Code(rows).code(2)
-
-
-@pytest.mark.parametrize(
-    ("costs", "message"),
-    [
-        ([[0, 1, 1], [1, 0, 1]], r"\(2, 2\) cost matrix"),
-        ([[0, -1], [1, 0]], "not negative"),
-        ([[0, np.inf], [1, 0]], "finite"),
-        ([[1, 1], [1, 0]], "diagonal"),
-        ([[0, 0], [0, 0]], "at least one positive"),
-        ({"ab": 2}, "keys"),
-    ],
-)
-def test_bad_costs(costs, message):
-    with pytest.raises(ValueError, match=message):
-        CostMatrix(costs).matrix(np.array(["a", "b"]))
-
-
 # -------------------------------------------------------------------------------------------------------------------- ties
 
 
@@ -370,33 +339,6 @@ def test_alias_and_default_instance_are_the_same(alias):
         PredtronClassifier(update=update).partial_fit(X, y, classes=[0, 1, 2]) for update in (alias, resolve(Update, alias, ""))
     ]
     assert state(models[0]) == state(models[1])
-
-
-@pytest.mark.parametrize(
-    ("part", "parameters"),
-    [
-        ("predtron", {"eta": 0}),
-        ("predtron", {"eta": "often"}),
-        ("loss_driven", {"eta": -1.0}),
-        ("perceptron", {"eta": "theory"}),
-        ("passive_aggressive", {"C": 0.0}),
-        ("passive_aggressive", {"variant": "pa3"}),
-        ("passive_aggressive", {"variant": "pa", "C": 1.0}),
-        ("passive_aggressive", {"competitor": "best"}),
-        ("passive_aggressive", {"target": "none"}),
-        ("passive_aggressive", {"delta": -1}),
-        ("adaptive", {"kappa": 0}),
-        ("subgradient", {"alpha": -1}),
-        ("subgradient", {"alpha": 0, "eta": "pegasos"}),
-        ("subgradient", {"eta": "optimal"}),
-        ("subgradient", {"alpha": 0.5, "eta": 2.0}),
-    ],
-)
-def test_bad_parameters_of_updates(part, parameters):
-    X, y = data(n=20, k=3)
-    update = resolve(Update, part, "update").set_params(**parameters)
-    with pytest.raises(ValueError, match="|".join(parameters)):
-        PredtronClassifier(update=update).fit(X, y)
 
 
 # -------------------------------------------------------------------------------------------------------- scale of the data

@@ -103,17 +103,6 @@ def test_theory_is_its_number(kind, average):
             np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-12)
 
 
-@pytest.mark.parametrize("q", ["practice", "4", 1.9, 0, -1, np.nan, np.inf, True])
-@each_kind
-def test_other_exponents_are_refused(kind, q):
-    X, y = wide()
-    model = PredtronBinaryClassifier(norm=kind(q))
-    for call in (lambda: model.fit(X, y), lambda: model.partial_fit(X, y, classes=np.unique(y))):
-        with pytest.raises(ValueError, match=f"The 'q' parameter of {kind.__name__} must be.*'theory'"):
-            call()
-    assert not model.__sklearn_is_fitted__()
-
-
 @each_kind
 def test_longer_steps_have_no_theorem(kind):
     X, y = wide()

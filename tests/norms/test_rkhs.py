@@ -284,27 +284,6 @@ def test_no_bound_where_none_is_proven(norm):
 # ----------------------------------------------------------------------------------------------------------- the errors
 
 
-@pytest.mark.parametrize(
-    ("norm", "message"),
-    [
-        (RKHS(kernel="gauss"), "The 'kernel' parameter of RKHS"),
-        (RKHS(gamma=0), "The 'gamma' parameter of RKHS"),
-        (RKHS(gamma=-1.0), "The 'gamma' parameter of RKHS"),
-        (RKHS(degree=-1), "The 'degree' parameter of RKHS"),
-        (RKHS(coef0=np.nan), "The 'coef0' parameter of RKHS"),
-        (RKHS(budget=0), "The 'budget' parameter of RKHS"),
-        (RKHS(budget=2.5), "The 'budget' parameter of RKHS"),
-        (RKHS(kernel=lambda A, B: np.ones(3)), r"returned shape \(3,\) for 16 and 16 rows"),
-    ],
-)
-def test_bad_parameters(norm, message):
-    X, y = make_data(k=4)
-    model = PredtronClassifier(norm=norm)
-    with pytest.raises(ValueError, match=message):
-        model.fit(X, y)
-    assert not hasattr(model, "classes_")
-
-
 def test_attributes_of_other_norms():
     X, y = make_data(k=4)
     model = PredtronClassifier().fit(X, y)

@@ -562,13 +562,6 @@ def test_an_exception_of_the_problem_leaves_the_last_complete_round():
         assert (state(model), pickle.dumps(model._model.learner.weights)) == before
 
 
-def test_no_loss_bound():
-    X, y = raw()
-    for estimator in (make(intercept_scaling=1.0), make(representation="shared", intercept_scaling=1.0)):
-        with pytest.raises(ValueError, match="No loss bound is proven for norm='scaled'"):
-            estimator.fit(X, y).loss_bound(1.0, 1.0)
-
-
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_margin_is_that_of_standardised_rows(form):
     """With the statistics of the end, it is l2's margin on the scaled rows."""

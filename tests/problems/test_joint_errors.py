@@ -71,41 +71,46 @@ def refused(model, X, y, message):
         assert set(vars(model)) - {"_call_lock"} == before - {"_call_lock"}
 
 
-@pytest.mark.parametrize(
-    "X", ["abc", b"abc", {1: 2}, {1, 2}, None, 3.0, np.array(1.0), iter([1])], ids=lambda X: type(X).__name__
-)
-def test_inputs_that_are_no_sequence(X):
-    refused(Predtron(Tables(4)), X, [0, 1, 2], "^X is .*; accepted for a problem of joint features are sequences of objects")
-    X_good, y = tables()
-    with pytest.raises(ValueError, match=r"^X is .*; accepted for a problem of joint features"):
-        Predtron(Tables(4)).fit(X_good, y).predict(X)
+X, Y = tables()
+NO_SEQUENCE = "^X is .*; accepted for a problem of joint features are sequences of objects"
+NO_NUMBER = r"^Bad\.n_features is .*; accepted are integers from 1 to 100000000"
+REFUSED = [  # problem, parameters, inputs, labels, and message
+    *(
+        (Tables, {}, inputs, [0, 1, 2], NO_SEQUENCE)
+        for inputs in ["abc", b"abc", {1: 2}, {1, 2}, None, 3.0, np.array(1.0), iter([1])]
+    ),
+    (Tables, {}, [], [], "X is empty; accepted are sequences of at least one object"),
+    (Tables, {}, X, Y[:-1], "X has 40 rows and y has 39"),
+    (Tables, {}, X, None, "requires y to be passed"),
+    *(
+        (Tables, {"norm": norm}, X, Y, f"norm='{norm}' does not go with a problem of joint features; accepted is 'l2'")
+        for norm in ["l1", "group", "trace", "scaled", "rkhs"]
+    ),
+    *((type("Bad", (Tables,), {"n_features": n}), {}, X, Y, NO_NUMBER) for n in [0, -1, 2.0, None, "2", True, 10**12]),
+    (Tables, {"update": "slam"}, X, Y, "update='slam'"),
+    (Tables, {"features": "piecewise"}, X, Y, "features='piecewise' does not go with a JointProblem"),
+]
 
 
-def test_inputs_that_are_empty_or_of_another_number():
-    X, y = tables()
-    refused(Predtron(Tables(4)), [], [], "X is empty; accepted are sequences of at least one object")
-    refused(Predtron(Tables(4)), X, y[:-1], "X has 40 rows and y has 39")
-    refused(Predtron(Tables(4)), X, None, "requires y to be passed")
-    model = Predtron(Tables(4)).fit(X, y)
-    with pytest.raises(ValueError, match="X has 40 rows and y has 39"):
-        model.score(X, y[:-1])
-    with pytest.raises(ValueError, match="X is empty"):
-        model.predict([])
-    with pytest.raises(ValueError, match="sample_weight"):
-        model.fit(X, y, sample_weight=np.ones(39))
+@pytest.mark.always
+@pytest.mark.parametrize("number", range(len(REFUSED)), ids=lambda i: f"{i}-{REFUSED[i][-1][:30]}")
+def test_what_is_refused(number):
+    kind, parameters, inputs, labels, message = REFUSED[number]
+    refused(Predtron(kind(4), **parameters), inputs, labels, message)
+    if message == NO_SEQUENCE:
+        with pytest.raises(ValueError, match=message):
+            Predtron(Tables(4)).fit(X, Y).predict(inputs)
 
 
-@pytest.mark.parametrize("norm", ["l1", "group", "trace", "scaled", "rkhs"])
-def test_norms_other_than_l2(norm):
-    X, y = tables()
-    refused(Predtron(Tables(4), norm=norm), X, y, f"norm='{norm}' does not go with a problem of joint features; accepted is 'l2'")
-
-
-@pytest.mark.parametrize("n", [0, -1, 2.0, None, "2", True, 10**12], ids=repr)
-def test_a_number_of_features_that_is_none(n):
-    X, y = tables()
-    problem = type("Bad", (Tables,), {"n_features": n})(4)
-    refused(Predtron(problem), X, y, r"^Bad\.n_features is .*; accepted are integers from 1 to 100000000")
+def test_measures_refuse_inputs_that_are_empty_or_of_another_number():
+    model = Predtron(Tables(4)).fit(X, Y)
+    for call, message in [
+        (lambda: model.score(X, Y[:-1]), "X has 40 rows and y has 39"),
+        (lambda: model.predict([]), "X is empty"),
+        (lambda: model.fit(X, Y, sample_weight=np.ones(39)), "sample_weight"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            call()
 
 
 def test_problems_of_another_base():
@@ -119,11 +124,6 @@ def test_problems_of_another_base():
     assert_array_equal(Predtron(more, random_state=0).fit(X, y).coef_, expected)
     with pytest.raises(ValueError, match="The 'problem' parameter of Predtron must be an object implementing 'decode'"):
         Predtron(object()).fit(X, y)
-
-
-def test_updates_of_other_families():
-    X, y = tables()
-    refused(Predtron(Tables(4), update="slam"), X, y, "update='slam'")
 
 
 def test_problems_that_change():
@@ -254,7 +254,3 @@ def test_labels_that_are_no_pairs():
         check_problem(Tables(4), [0])
     with pytest.raises(ValueError, match="labels is empty"):
         check_problem(Tables(4), [])
-
-
-def test_a_map_of_columns_does_not_go_with_joint_features():
-    refused(Predtron(Tables(4), features="piecewise"), *tables(), "features='piecewise' does not go with a JointProblem")

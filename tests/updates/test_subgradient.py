@@ -23,19 +23,6 @@ def hinge(W, x, y, costs):
     return (costs[y] + t - t[y]).max()
 
 
-@pytest.mark.parametrize("alpha", [-1e-3, "theory", None, np.nan])
-def test_penalties_that_are_none(alpha):
-    X, y = make_data()
-    with pytest.raises(ValueError, match="'alpha' parameter of Subgradient"):
-        PredtronClassifier(update=Subgradient(alpha=alpha, eta=0.1)).fit(X, y)
-
-
-def test_the_step_that_needs_a_penalty():
-    X, y = make_data()
-    with pytest.raises(ValueError, match=r"eta='pegasos' is 1 / \(alpha t\), and alpha=0; give eta as a number"):
-        PredtronClassifier(update=Subgradient(alpha=0)).fit(X, y)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_the_regret_of_corollary_17_2(seed):
     """With eta = B / (2 R sqrt(T + 1)) no weights of norm B have a mean hinge that is less by more than 2 R B / sqrt(T + 1).
