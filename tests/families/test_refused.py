@@ -85,6 +85,7 @@ OF_RANKINGS = r"update=.* needs rankings .*PredtronLabelRanker\); accepted here 
 SHARED = r"update='prank' needs ordered thresholds .* with representation='shared'\)"
 WORKS = "accepted with it is loss='kendall_tau' of PredtronLabelRanker"
 ACCEPTED = "accepted here are 'predtron', 'loss_driven', 'perceptron', 'passive_aggressive', 'adaptive', 'subgradient' and"
+SCALING = r"intercept_scaling=.* must be a number from 1e-140 to 1e\+140|^intercept_scaling cannot change"
 REFUSED = {
     ("classes", "loss"): [
         ([[0, 1], [1, 0]], r"loss must be a \(3, 3\) cost matrix for the 3 classes \[0, 1, 2\], got shape \(2, 2\)"),
@@ -217,10 +218,7 @@ REFUSED = {
     ],
     ("classes", "intercept_scaling"): [
         (-1, "The 'intercept_scaling' parameter of PredtronClassifier must be .* Got -1"),
-        *(
-            (value, r"intercept_scaling=.* must be a number from 1e-140 to 1e\+140|^intercept_scaling cannot change")
-            for value in (1e-200, 1e-141, 1e141, 1e200)
-        ),
+        *((value, SCALING) for value in (1e-200, 1e-141, 1e141, 1e200)),
     ],
     ("classes", "reject"): [
         ("never", r"reject='never' is not known; accepted are None, a cost and instances of Reject, as Reject\("),
