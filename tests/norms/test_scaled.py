@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from cases import (
     AVERAGES,
-    Hours,
     cost_table,
     intercept_settings,
     layouts,
@@ -25,7 +24,6 @@ from sklearn.preprocessing import StandardScaler
 from worlds import RANKING_LOSSES, assert_agrees
 
 from sklearn_predtron import (
-    Predtron,
     PredtronBinaryClassifier,
     PredtronBipartiteClassifier,
     PredtronClassifier,
@@ -375,14 +373,6 @@ def test_the_mean_is_of_all_values_after_dense_and_sparse_rows():
             np.testing.assert_allclose(weights_of(model)._field(0), X[: i + 10].mean(axis=0), rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
-def test_dense_and_sparse_rows_without_zeros_are_the_same(update):
-    X, y = np.random.default_rng(0).standard_normal((500, 24)), frequencies()[1]
-    models = [make(update).partial_fit(form(X), y, classes=[0, 1, 2]) for form in (np.asarray, sparse.csr_matrix)]
-    scores = [model.decision_function(X) for model in models]
-    np.testing.assert_allclose(scores[1], scores[0], rtol=0, atol=1e-8 * np.abs(scores[0]).max())
-
-
 @pytest.mark.parametrize("data", SETS)
 def test_as_good_as_standardised_beforehand(data):
     X, y = SETS[data](return_X_y=True)
@@ -542,26 +532,6 @@ def test_predictions_along_the_way_are_the_same_for_dense_and_sparse_rows():
     assert np.count_nonzero(seen[0]) > 50
 
 
-def test_an_exception_of_the_problem_leaves_the_last_complete_round():
-    class Failing(Hours):
-        fails = None
-
-        def loss(self, prediction, y):
-            if y == self.fails:
-                raise RuntimeError("no such hour")
-            return super().loss(prediction, y)
-
-    X, y = raw(k=12)
-    for rows in (X, sparse.csr_matrix(X)):
-        problem = Failing()
-        model = Predtron(problem, norm="scaled").partial_fit(rows[:40], list(y[:40]))
-        before = state(model), pickle.dumps(model._model.learner.weights)
-        problem.fails = int(y[40])
-        with pytest.raises(RuntimeError, match="no such hour"):
-            model.partial_fit(rows[40:41], [int(y[40])])
-        assert (state(model), pickle.dumps(model._model.learner.weights)) == before
-
-
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_margin_is_that_of_standardised_rows(form):
     """With the statistics of the end, it is l2's margin on the scaled rows."""
@@ -575,20 +545,6 @@ def test_margin_is_that_of_standardised_rows(form):
     scores = predicting_scores(model, form(X * 10 ** np.arange(6) + 5))[:, 0]
     margin = 2 * (np.where(y, 1, -1) * scores).min()
     np.testing.assert_allclose(model.margin(X * 10 ** np.arange(6) + 5, y) * length, margin, rtol=1e-9)
-
-
-def test_multilabel_and_ordinal_faces():
-    X, y = raw(n=200)
-    Y = np.column_stack([y == 1, y > 1, y == 3]).astype(int)
-    for rows in (X, sparse.csr_matrix(X)):
-        multilabel = PredtronMultilabelClassifier(norm="scaled", random_state=0).fit(rows, Y)
-        plain = PredtronMultilabelClassifier(norm="l2", random_state=0).fit(rows, Y)
-        assert multilabel.score(rows, Y) > plain.score(rows, Y)
-        for representation in ("thermometer", "shared"):
-            ordinal = PredtronOrdinalClassifier(norm="scaled", representation=representation, random_state=0).fit(rows, y)
-            assert np.isfinite(ordinal.coef_).all()
-    prank = PredtronOrdinalClassifier(norm="scaled", representation="shared", update="prank").fit(X, y)
-    assert (np.diff(prank.last_intercept_) <= 1e-9).all()
 
 
 def test_queries_with_offsets_rank_as_without():

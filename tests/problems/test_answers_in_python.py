@@ -199,20 +199,21 @@ def raise_in_call(number, error):
 @pytest.mark.parametrize(("kind", "method"), [(kind, method) for kind, methods in METHODS.items() for method in methods])
 def test_exception_leaves_the_last_complete_round(kind, method, error):
     X, y = DATA[kind](60)
+    norm, csr = ("l2", X) if kind == "joint" else ("scaled", sparse.csr_matrix(X))
     for call in (1, 2, 3, 18, 19, 20, 21):
         problem = BROKEN[kind](method, raise_in_call(call, error))
-        if kind == "joint" and call % 2:
-            problem.form = "csr"
+        problem.form = "csr" if call % 2 else "dense"
+        X = csr if call % 2 else DATA[kind](60)[0]
         problem.broken_ = False
-        model = Predtron(problem).partial_fit(X[:10], y[:10])
+        model = Predtron(problem, norm=norm).partial_fit(X[:10], y[:10])
         problem.broken_ = True
         with pytest.raises(type(error)) as caught:
             model.partial_fit(X[10:], y[10:])
         assert caught.value is error
         assert 10 <= model.t_ < len(y)
-        undisturbed = RIGHT[kind]()
-        undisturbed.form = getattr(problem, "form", None)
-        undisturbed = Predtron(undisturbed).partial_fit(X[: model.t_], y[: model.t_])
+        right = RIGHT[kind]()
+        right.form = problem.form
+        undisturbed = Predtron(right, norm=norm).partial_fit(X[: model.t_], y[: model.t_])
         assert state(model) == state(undisturbed)
         rest = slice(model.t_, None)
         assert state(model.partial_fit(X[rest], y[rest])) == state(undisturbed.partial_fit(X[rest], y[rest]))
