@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from cases import Multiclass, assert_close, data, name, needs_callbacks, state
+from joint_cases import Tables, tables
 
 from sklearn_predtron import Predtron, PredtronClassifier, Problem
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PerceptronUpdate
@@ -121,10 +122,11 @@ def test_labels_that_are_sets():
 
 
 @needs_callbacks
-def test_callbacks_of_a_problem_that_cannot_be_pickled():
+@pytest.mark.parametrize("joint", [False, True])
+def test_callbacks_see_a_model_of_a_problem_that_cannot_be_pickled(joint):
     """A problem defined inside a function, as in a notebook, is copied for the callbacks all the same."""
 
-    class Local(Multiclass):
+    class Local(Tables if joint else Multiclass):
         pass
 
     scores = []
@@ -136,7 +138,7 @@ def test_callbacks_of_a_problem_that_cannot_be_pickled():
         def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
             scores.append(fitted_estimator.score(X, y))
 
-    X, y = data(n=30, k=3)
-    model = Predtron(Local(3), max_iter=2, random_state=0).set_callbacks(Watch()).fit(X, y)
+    X, y = tables() if joint else data(n=30, k=3)
+    model = Predtron(Local(4 if joint else 3), max_iter=2, random_state=0).set_callbacks(Watch()).fit(X, y)
     assert len(scores) == 3
     assert scores[-1] == model.score(X, y)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cases import Multiclass, assert_close, data, name, needs_callbacks, state, updates
+from cases import Multiclass, assert_close, data, name, updates
 from joint_cases import Tables, tables
 from numpy.testing import assert_array_equal
 from scipy import sparse
@@ -157,36 +157,6 @@ def test_a_step_along_sparse_features_costs_what_they_are_many():
     y = np.arange(100) % 4
     model = Predtron(Wide(4), average=False).partial_fit(X, y)
     assert model.n_updates_ > 50
-
-
-@needs_callbacks
-def test_callbacks_see_the_model_of_each_epoch():
-    X, y = tables()
-    scores = []
-
-    class Watch:
-        def setup(self, estimator, context): ...
-        def teardown(self, estimator, context): ...
-        def on_fit_task_begin(self, estimator, context): ...
-        def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
-            scores.append(fitted_estimator.score(X, y))
-
-    model = Predtron(Tables(4), max_iter=3, random_state=0).set_callbacks(Watch()).fit(X, y)
-    assert scores[-1] == model.score(X, y)
-    assert len(scores) == 4
-
-
-def test_random_state_and_sample_weight_of_fit():
-    X, y = tables()
-    weight = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
-    first, second = (Predtron(Tables(4), random_state=3).fit(X, y, sample_weight=weight) for _ in range(2))
-    assert state(first) == state(second)
-    there = np.flatnonzero(weight)
-    assert first.t_ == first.n_iter_ * len(there)
-    kept = Predtron(Tables(4), shuffle=False).fit(X, y, sample_weight=weight)
-    alone = Predtron(Tables(4), shuffle=False).fit([X[i] for i in there], y[there], sample_weight=weight[there])
-    assert_array_equal(kept.coef_, alone.coef_)
-    assert kept.score(X, y, sample_weight=weight) == pytest.approx(1 - np.average(kept.sample_loss(X, y), weights=weight))
 
 
 @pytest.mark.parametrize("form", [list, tuple, np.asarray, lambda X: np.asarray(X + [None], dtype=object)[:-1]], ids=range(4))
