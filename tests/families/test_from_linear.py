@@ -356,12 +356,7 @@ REFUSED = [
     (PredtronClassifier, lambda: fitted(LinearSVC()), {"norm": "l1"}, "intercept_scaling='auto'"),
     (PredtronClassifier, lambda: fitted(LinearSVC()), {"fit_intercept": False}, "fit_intercept=False leaves out the intercept"),
     (PredtronClassifier, lambda: fitted(LinearSVC()), {"average": "sometimes"}, "average"),
-    (
-        PredtronClassifier,
-        lambda: fitted(LogisticRegression(), 4),
-        {"representation": FLAT},
-        "has no scores for any 4 decoded ones",
-    ),
+    (PredtronClassifier, FOUR, {"representation": FLAT}, "has no scores for any 4 decoded ones"),
     (PredtronClassifier, lambda: changed(fitted(LogisticRegression()), coef_=np.full((3, 8), np.nan)), {}, "are not finite"),
     *(
         (PredtronOrdinalClassifier, falling, {"representation": representation}, r"has theta_=.*; thresholds must not fall")
