@@ -2,7 +2,6 @@
 
 import sys
 import threading
-from collections import Counter
 from itertools import combinations
 
 import numpy as np
@@ -18,6 +17,8 @@ from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.losses import CostMatrix, CostTableLoss
 from sklearn_predtron.representations import Code, CodeRepresentation, SharedThermometer
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate, Subgradient, Update
+
+AVERAGES = ["linear", "uniform", 7.5, False]
 
 # Parameters that the defaults of an update leave untested.
 VARIANTS = [
@@ -42,29 +43,23 @@ VARIANTS = [
 def pairwise(*factors):
     """Return few cases in which every two values of different factors occur together: the pairs in turn, greedily completed."""
     factors = [list(factor) for factor in factors]
-    longest = sorted(range(len(factors)), key=lambda i: -len(factors[i]))
-    pairs = [(i, j, a, b) for i, j in combinations(longest, 2) for a in range(len(factors[i])) for b in range(len(factors[j]))]
-    missing, used = dict.fromkeys(pairs), Counter()
-    cases = []
-    while missing:
-        i, j, a, b = next(iter(missing))
-        case = {i: a, j: b}
-        for k in longest:
-            if k not in case:
-                gain = [len(pairs_of(case, k, c, longest) & missing.keys()) for c in range(len(factors[k]))]
-                case[k] = min((-of_c, used[k, c], c) for c, of_c in enumerate(gain))[-1]
-        for k in longest:
-            for pair in pairs_of(case, k, case[k], longest):
-                missing.pop(pair, None)
-            used[k, case[k]] += 1
-        cases.append(tuple(factors[k][case[k]] for k in range(len(factors))))
+    sizes = [len(factor) for factor in factors]
+    longest = sorted(range(len(factors)), key=lambda i: -sizes[i])
+    missing = {(i, j): np.ones((sizes[i], sizes[j]), dtype=int) for i, j in combinations(longest, 2)}
+    used, cases = [np.zeros(size, dtype=int) for size in sizes], []
+    for (i, j), pairs in missing.items():
+        while pairs.any():
+            case = dict(zip((i, j), divmod(int(pairs.argmax()), sizes[j]), strict=True))
+            for k in longest:
+                if k not in case:
+                    gain = sum(missing[c, k][case[c]] if (c, k) in missing else missing[k, c][:, case[c]] for c in case)
+                    case[k] = int(np.lexsort((used[k], -gain))[0])
+            for a, b in missing:
+                missing[a, b][case[a], case[b]] = 0
+            for k, value in case.items():
+                used[k][value] += 1
+            cases.append(tuple(factor[case[k]] for k, factor in enumerate(factors)))
     return cases
-
-
-def pairs_of(case, k, c, longest):
-    """Return the pairs that the value c of factor k makes with those of a case."""
-    before = set(longest[: longest.index(k)])
-    return {(i, k, a, c) if i in before else (k, i, c, a) for i, a in case.items() if i != k}
 
 
 def one_learner(estimator):
@@ -184,28 +179,9 @@ def intercept_settings(intercept):
     return {"fit_intercept": False} if intercept is None else {"intercept_scaling": intercept}
 
 
-def reference_for(update, representation, loss, k, p, intercept="auto"):
-    code = representation.code(k)
-    shared = isinstance(representation, SharedThermometer)
-    return Reference(code, cost_table(loss, k), p, update.alias, update.get_params(), intercept=intercept, shared=shared)
-
-
 def assert_close(actual, desired, rtol=1e-9):
     """Equal to rtol of the largest entry."""
     np.testing.assert_allclose(actual, desired, rtol=rtol, atol=rtol * np.abs(desired).max(initial=1e-300))
-
-
-def assert_agrees(model, reference, average):
-    """The same iterates, averages and counts."""
-    coef, intercept = reference.mean(average)
-    largest = max(np.abs(reference.W).max(), 1e-300)
-    rows = len(model.last_coef_)  # one where all are the same
-    assert_close(model.last_coef_, reference.W[:rows])
-    np.testing.assert_allclose(model.last_intercept_, reference.b, rtol=1e-9, atol=1e-9 * max(largest, np.abs(reference.b).max()))
-    assert_close(model.coef_, coef[:rows])
-    np.testing.assert_allclose(model.intercept_, intercept, rtol=1e-9, atol=1e-9 * max(largest, np.abs(intercept).max()))
-    assert (model.t_, model.n_mistakes_, model.n_updates_) == (reference.t, reference.n_mistakes, reference.n_updates)
-    np.testing.assert_allclose(model.cumulative_loss_, reference.cumulative_loss, rtol=1e-12)
 
 
 def state(model):

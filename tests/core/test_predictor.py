@@ -7,13 +7,12 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from cases import assert_close, layouts, pairwise, threads_of
+from cases import AVERAGES, assert_close, layouts, pairwise, threads_of
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from sklearn_predtron import (
     PredtronBinaryClassifier,
-    PredtronLabelRanker,
     PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
     PredtronRanker,
@@ -24,7 +23,6 @@ from sklearn_predtron.norms import RKHS, Norm
 
 NORMS = [kind() for kind in kinds(Norm)]
 MORE = [*NORMS, RKHS(budget=7), RKHS("rbf")]
-AVERAGES = ["linear", "uniform", 7.5, False]
 LARGE = 6000  # features: with so many, weights are not written down for a few rows
 READ = ["l2", "l1", "group", "trace"]  # norms whose weights are read line by line
 
@@ -105,30 +103,6 @@ def by_core(model, X, mean=True):
     out = np.empty((X.shape[0], model._model.learner.weights.d))
     model._model.learner.scores(as_rows(X), out, mean=mean)
     return out
-
-
-OTHERS = [
-    (PredtronOrdinalClassifier, {"representation": "shared"}, {"classes": np.arange(6)}, 1),
-    (PredtronOrdinalClassifier, {"representation": "thermometer"}, {"classes": np.arange(6)}, 1),
-    (PredtronRanker, {}, {}, 1),
-    (PredtronLabelRanker, {}, {}, 6),
-]
-
-
-@pytest.mark.parametrize(
-    ("family", "norm", "sparsely"), pairwise(range(len(OTHERS)), ["l2", "l1", "scaled", "rkhs"], [False, True])
-)
-def test_so_it_has_in_every_family(family, norm, sparsely):
-    kind, settings, first, width = OTHERS[family]
-    X, random = rows_of(65, 33), np.random.default_rng(3)
-    y = random.integers(6, size=(65, width))
-    form = sparse.csr_matrix if sparsely else np.asarray
-    model = kind(norm=norm, **settings).partial_fit(form(X), y[:, 0] if width == 1 else y, **first)
-    score = model.predict if isinstance(model, PredtronRanker) else model.decision_function
-    assert_same_in_every_batch(model, score, form(X), score(form(X)))
-    if norm != "rkhs":
-        W, b = model._model.learner.weights.mean()
-        assert_close(by_core(model, form(X)), X @ W.T + b, 1e-12)
 
 
 def test_documents_have_the_scores_of_their_rows():

@@ -46,7 +46,7 @@ from sklearn_predtron.representations import (
 from sklearn_predtron.updates import LossAugmented
 from tests.losses.test_user_losses import BAD_COUNTS, BAD_TABLES, Given, GivenGains, NoRanking, balanced
 from tests.own_checks import all_checks
-from tests.problems.test_user_problems import BAD_ANSWERS, Saboteur
+from tests.problems.test_answers_in_python import OF_SCORES, SabotagedHours
 from tests.test_user_representations import BAD_CODES, GivenCode, GivenRank
 
 COUNT = itertools.count()
@@ -88,7 +88,7 @@ def test_representations_of_the_package_pass(kind):
 def test_problems_pass():
     from tests.families.test_estimators import Side
     from tests.families.test_structured import Interval, Multiclass
-    from tests.problems.test_user import Irregular
+    from tests.worlds import Irregular
 
     check_problem(Hours(), range(12))
     check_problem(Irregular(), range(5))
@@ -163,11 +163,11 @@ class Ambiguous(Hours):
         return int(value.argmax())
 
 
-@pytest.mark.parametrize("bad", [bad for bad in BAD_ANSWERS if bad != "loss of the right one"])
+@pytest.mark.parametrize("bad", [bad for bad in OF_SCORES if bad != "loss of the right one"])
 def test_saboteurs_of_problems_are_caught(bad):
-    method, change, _ = BAD_ANSWERS[bad]
-    with pytest.raises(AssertionError, match=r"^Saboteur\."):
-        check_problem(Saboteur(method, change), range(12))
+    method, change, _ = OF_SCORES[bad]
+    with pytest.raises(AssertionError, match=r"^SabotagedHours\."):
+        check_problem(SabotagedHours(method, change), range(12))
 
 
 @pytest.mark.parametrize(
@@ -178,24 +178,24 @@ def test_saboteurs_of_problems_are_caught(bad):
         (Forgetful(), r"^Forgetful\.(augmented_)?decode, (copied|pickled), at t = .*: found .*, expected"),
         (Ambiguous(), r"^Ambiguous\.representation is the same for \d+ and \d+, whose losses"),
         (
-            Saboteur("decode", lambda decode, t: decode(np.sign(t)) if abs(t).max() > 1.1 else decode(t)),
-            r"^Saboteur\.decode\(.*expected is a maximiser, as \d+ with",
+            SabotagedHours("decode", lambda decode, t: decode(np.sign(t)) if abs(t).max() > 1.1 else decode(t)),
+            r"^SabotagedHours\.decode\(.*expected is a maximiser, as \d+ with",
         ),
         (
-            Saboteur("augmented_decode", lambda decode, t, y: decode(2 * t, y)),
-            r"^Saboteur\.augmented_decode\(\[.*\], \d+\) returned \d+, where loss .* is .*expected is a maximiser, as \d+",
+            SabotagedHours("augmented_decode", lambda decode, t, y: decode(2 * t, y)),
+            r"^SabotagedHours\.augmented_decode\(\[.*\], \d+\) returned \d+, where loss .* is .*expected is a maximiser, as \d+",
         ),
         (
-            Saboteur("augmented_decode", lambda decode, t, y: decode(t / 2, y)),
-            r"^Saboteur\.augmented_decode\(",
+            SabotagedHours("augmented_decode", lambda decode, t, y: decode(t / 2, y)),
+            r"^SabotagedHours\.augmented_decode\(",
         ),
         (
-            Saboteur("decode", lambda decode, t: decode(t) if t.any() else next(COUNT) % 2),
-            r"^Saboteur\.decode, asked again, at t = \[0.0, 0.0\]: found",
+            SabotagedHours("decode", lambda decode, t: decode(t) if t.any() else next(COUNT) % 2),
+            r"^SabotagedHours\.decode, asked again, at t = \[0.0, 0.0\]: found",
         ),
         (
-            Saboteur("loss", lambda loss, s, y: loss(s, y) and 1 + next(COUNT) % 2),
-            r"^Saboteur\.(loss|representation|augmented_decode)",
+            SabotagedHours("loss", lambda loss, s, y: loss(s, y) and 1 + next(COUNT) % 2),
+            r"^SabotagedHours\.(loss|representation|augmented_decode)",
         ),
     ],
 )

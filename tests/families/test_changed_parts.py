@@ -9,7 +9,7 @@ from cases import make_data
 from sklearn_predtron import PredtronClassifier, PredtronLabelRanker, PredtronRanker
 from sklearn_predtron.datasets import make_ranking_queries
 from sklearn_predtron.losses import NDCG, CostMatrix, ZeroOne
-from sklearn_predtron.norms import L2, RKHS, Group, PNorm
+from sklearn_predtron.norms import L2, RKHS, Group, PNorm, Trace
 from sklearn_predtron.updates import MMP, Adaptive, PerceptronUpdate, Slam, Subgradient
 
 X, Y = make_data(3, noise=1.0)
@@ -132,6 +132,8 @@ CHANGED_NORMS = [
     (PNorm(q=4), PNorm(q=8), "PNorm"),
     (PNorm(q=4), SamePNorm(q=4), "SamePNorm"),
     (PNorm(q=4), Group(q=4), "Group"),
+    (Group(q=3), Group(q=4), "Group"),
+    (Trace(q=3), Trace(q=4), "Trace"),
     ("rkhs", RKHS(gamma=0.3), "RKHS"),
 ]
 

@@ -327,15 +327,6 @@ def test_binary_and_multiclass_agree_on_two_classes():
     np.testing.assert_allclose(simplex.coef_, -PredtronBinaryClassifier(random_state=0).fit(X, y).coef_, rtol=1e-9, atol=1e-12)
 
 
-def test_perceptron_of_scikit_learn():
-    X, y = make_data(2)
-    theirs = Perceptron(shuffle=False, max_iter=5, tol=None, fit_intercept=False).fit(X, y)
-    ours = PredtronBinaryClassifier(
-        norm="l2", update=PerceptronUpdate(eta=0.5), shuffle=False, max_iter=5, fit_intercept=False, average=False, cv=0
-    ).fit(X, y)
-    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-12)
-
-
 # ----------------------------------------------------------------------------------------------------------- class weights
 
 

@@ -487,11 +487,6 @@ def test_a_stream_has_a_score_for_each_label():
         stream.set_params(representation="pairwise").partial_fit(rows, y)
 
 
-def test_documents_have_no_votes_to_choose():
-    with pytest.raises(ValueError, match="representation='auto'"):
-        PredtronRanker(representation="auto").fit(X, Y, qid=IDS)
-
-
 @needs_callbacks
 @pytest.mark.parametrize("after", [None, 2])
 def test_callbacks_see_the_epochs_of_both_ways(after):

@@ -88,13 +88,6 @@ def test_the_coefficients_are_those_of_the_model():
     assert_array_equal(estimator.intercept_, model.intercept_)
 
 
-def test_a_representation_of_too_few_scores_is_refused():
-    X, y = rows(4)
-    flat = Code(np.column_stack([np.cos(np.arange(4)), np.sin(np.arange(4))]))
-    with pytest.raises(ValueError, match=r"representation=Code.* has no scores for any 4 decoded ones"):
-        PredtronClassifier.from_linear(LogisticRegression().fit(X, y), representation=flat)
-
-
 @pytest.mark.parametrize("average", ["linear", "uniform", "auto", 100.0, False, None])
 def test_the_average_begins_at_the_model(average):
     X, y = rows()
@@ -219,22 +212,6 @@ def test_thresholds_on_one_direction(representation, k):
     assert estimator.partial_fit(X, y).t_ == len(X)
 
 
-@pytest.mark.parametrize("representation", ["shared", "thermometer", "onehot"])
-def test_thresholds_that_fall_are_refused(representation):
-    X, y = rows(4)
-    model = Thresholds().fit(X, np.searchsorted(list("abcd"), y))
-    model.theta_ = model.theta_[::-1]
-    with pytest.raises(ValueError, match=r"has theta_=.*; thresholds must not fall"):
-        PredtronOrdinalClassifier.from_linear(model, representation=representation)
-
-
-@pytest.mark.parametrize("family", [PredtronOrdinalClassifier, PredtronClassifier])
-def test_several_directions_are_not_shared(family):
-    X, y = rows(3)
-    with pytest.raises(ValueError, match="representation='shared' has one direction with ordered thresholds"):
-        family.from_linear(LogisticRegression().fit(X, y), representation="shared")
-
-
 # ----------------------------------------------------------------------------------------- sets of labels, lists, sequences
 
 
@@ -344,7 +321,21 @@ def fitted(model, k=3, **y):
     return model.fit(X, labels)
 
 
+def changed(model, **attributes):
+    """A fitted model with other attributes."""
+    vars(model).update(attributes)
+    return model
+
+
+def falling():
+    X, y = rows(4)
+    model = Thresholds().fit(X, np.searchsorted(list("abcd"), y))
+    return changed(model, theta_=model.theta_[::-1])
+
+
 NUMBERS = np.arange(300.0)
+FOUR = lambda: fitted(LogisticRegression(), 4)  # noqa: E731
+FLAT = Code(np.column_stack([np.cos(np.arange(4)), np.sin(np.arange(4))]))
 REFUSED = [
     (PredtronClassifier, lambda: fitted(SVC(kernel="linear")), {}, r"model=SVC\(kernel='linear'\) is none that"),
     (PredtronClassifier, lambda: fitted(OneVsOneClassifier(LinearSVC())), {}, "is none that PredtronClassifier can begin at"),
@@ -365,6 +356,16 @@ REFUSED = [
     (PredtronClassifier, lambda: fitted(LinearSVC()), {"norm": "l1"}, "intercept_scaling='auto'"),
     (PredtronClassifier, lambda: fitted(LinearSVC()), {"fit_intercept": False}, "fit_intercept=False leaves out the intercept"),
     (PredtronClassifier, lambda: fitted(LinearSVC()), {"average": "sometimes"}, "average"),
+    (PredtronClassifier, FOUR, {"representation": FLAT}, "has no scores for any 4 decoded ones"),
+    (PredtronClassifier, lambda: changed(fitted(LogisticRegression()), coef_=np.full((3, 8), np.nan)), {}, "are not finite"),
+    *(
+        (PredtronOrdinalClassifier, falling, {"representation": representation}, r"has theta_=.*; thresholds must not fall")
+        for representation in ["shared", "thermometer", "onehot"]
+    ),
+    *(
+        (family, lambda: fitted(LogisticRegression()), {"representation": "shared"}, "'shared' has one direction with ordered")
+        for family in (PredtronClassifier, PredtronOrdinalClassifier)
+    ),
     (PredtronClassifier, lambda: SimpleNamespace(coef_=np.eye(3), classes_=range(3)), {}, "estimator|fit"),
 ]
 
@@ -379,13 +380,6 @@ def test_refusals(family, model, parameters, message):
 def test_a_model_that_is_not_fitted(family):
     with pytest.raises(NotFittedError, match="LinearSVC"):
         family.from_linear(LinearSVC())
-
-
-def test_weights_that_are_not_finite():
-    model = fitted(LogisticRegression())
-    model.coef_[0, 0] = np.nan
-    with pytest.raises(ValueError, match="weights that are not finite"):
-        PredtronClassifier.from_linear(model)
 
 
 @pytest.mark.parametrize("norm, size", [("group", 1e-200), ("trace", 1e-200), ("trace", 1e300)])

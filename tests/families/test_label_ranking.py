@@ -9,11 +9,11 @@ from cases import state
 from ranking_cases import label_ranker, make_data, make_labels, plain, ranker, refuses
 from reference.ranking import diameter2
 from scipy import sparse
+from worlds import POSITIONS
 
 from sklearn_predtron import PredtronMultilabelClassifier
 from sklearn_predtron.losses import NDCG
 from sklearn_predtron.updates import LossAugmented, LossDriven, MaxPair
-from tests.families.test_ranking import REPRESENTATIONS
 
 
 def multilabel_classifier():
@@ -198,7 +198,7 @@ def test_margin(update, representation):
 )
 def test_bounds(update, bound):
     X, y, qid = make_data()
-    of_queries, of_labels = diameter2(REPRESENTATIONS["log"][1], 7), diameter2(REPRESENTATIONS["log"][1], 5, 5)
+    of_queries, of_labels = diameter2(POSITIONS["log"][1], 7), diameter2(POSITIONS["log"][1], 5, 5)
     model = ranker(norm="l2", update=update).fit(X, y, qid)
     for R, gamma in ((1.0, 0.5), (3.0, 0.02)):
         assert model.loss_bound(gamma, R) == pytest.approx(bound(R, gamma, of_queries, 4), rel=1e-9)

@@ -10,6 +10,7 @@ import pytest
 from cases import state
 from numpy.testing import assert_array_equal
 from ranking_cases import refuses
+from reference.sets import allowed, counts_of
 from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
 from sklearn.exceptions import DataConversionWarning
@@ -20,7 +21,7 @@ from sklearn_predtron import PredtronMultilabelClassifier
 from sklearn_predtron.losses import AtK, ErrorSetSize, PrecisionAtK
 from sklearn_predtron.metrics import progressive_val_score, subset_scorer
 from tests.families.test_multilabel import make, make_data
-from tests.problems.test_label_sets import allowed, counts_of, each_loss
+from tests.problems.test_label_sets import each_loss
 
 # ------------------------------------------------------------------------------------------------------------- indicators
 

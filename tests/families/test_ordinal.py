@@ -8,15 +8,12 @@ import pytest
 from cases import assert_close, cost_table, losses, name, random_code, random_costs, updates
 from euclidean import PredtronOrdinalClassifier
 from scipy import sparse
+from told import told, unit_rows
 
 from sklearn_predtron._core.averages import Average
-from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.problem import Codes
-from sklearn_predtron._core.rows import sparse_rows
 from sklearn_predtron.losses import CostMatrix, ZeroOne
-from sklearn_predtron.norms._l2 import L2Weights
-from sklearn_predtron.problems._user import Objects, PythonProblem
 from sklearn_predtron.representations import Code, OneHot, SharedThermometer, Thermometer
 from sklearn_predtron.updates import PassiveAggressive, PerceptronUpdate, PRank
 from sklearn_predtron.updates import _rules as core
@@ -207,82 +204,6 @@ def test_prank_weighs_its_steps():
 # -------------------------------------------------------------------------------------------------------- shared thresholds
 
 
-def ordered(b):
-    """Isotonic regression, decreasing, by its minimax formula."""
-    d = len(b)
-    return np.array([min(max(b[i : j + 1].mean() for j in range(k, d)) for i in range(k + 1)) for k in range(d)])
-
-
-def shared(X, y, r, rule, s):
-    """u and b after each round, and whether b had to be put in order; the code, the loss |sigma - y| and a rule written out."""
-    code, cost = (
-        np.where(np.arange(r)[:, None] > np.arange(r - 1), 1, -1) / np.sqrt(r - 1),
-        np.abs(np.subtract.outer(range(r), range(r))),
-    )
-    u, b, trace = np.zeros(X.shape[1]), np.zeros(r - 1), []
-    for x, label in zip(X, y, strict=True):
-        score, loss = code @ (u @ x + b), cost[label]
-        worst = np.where(np.isclose(score, score.max(), rtol=1e-12, atol=0), loss, -1)
-        step, competitor = 0, worst.argmax()
-        if rule == "passive_aggressive":
-            total = score + loss
-            competitor = label if total[label] >= total.max() - 1e-12 else total.argmax()
-        g = code[label] - code[competitor]
-        if rule == "passive_aggressive":
-            g2 = g.sum() ** 2 * (x @ x) + g @ g * s**2
-            step = (loss[competitor] - g @ (u @ x + b)) / g2 if competitor != label else 0
-        elif worst.max() > 0:
-            step = worst.max() if rule == "loss_driven" else 1
-        u, b = u + step * g.sum() * x, b + step * s**2 * g
-        disorder = (np.diff(b) > 1e-12).any()
-        b = ordered(b)
-        trace.append((u, b, disorder))
-    return trace
-
-
-@pytest.mark.parametrize("s", [0.4, 1.0, 10.0])
-@pytest.mark.parametrize("r", [2, 3, 5, 9])
-@pytest.mark.parametrize("rule", ["perceptron", "loss_driven", "passive_aggressive"])
-def test_shared_iterates(rule, r, s):
-    X, y = real_numbers(r, seed=r + 1)
-    trace = shared(X, y, r, rule, s)
-    assert sum(disorder for _, _, disorder in trace) > 5 or s < 10 or r < 5 or rule == "perceptron"
-    model = PredtronOrdinalClassifier(representation="shared", update=rule, intercept_scaling=s)
-    for (u, b, _), _ in zip(trace, rounds_of(model, X, y, r), strict=True):
-        assert_close(model.last_coef_, [u])
-        np.testing.assert_allclose(model.last_intercept_, b, rtol=1e-9, atol=1e-9 * np.abs(b).max())
-
-
-SHARES = {
-    "linear": lambda n: np.arange(1, n + 1),
-    "uniform": np.ones,
-    7.5: lambda n: 0.5 ** (np.arange(n)[::-1] / 7.5),
-    False: lambda n: np.arange(n) == n - 1,
-}
-
-
-@pytest.mark.parametrize("average", SHARES)
-@pytest.mark.parametrize("form", ["dense", "csr", "alternating"])
-def test_averages_of_shared_iterates(average, form):
-    """u and b against all iterates; predictions from them; dense and CSR batches in turn."""
-    X, y = real_numbers(5)
-    trace = shared(X, y, 5, "perceptron", 1.0)
-    model = PredtronOrdinalClassifier(representation="shared", update="perceptron", average=average, intercept_scaling=1.0)
-    for i, start in enumerate(range(0, len(y), 7)):
-        batch = X[start : start + 7]
-        batch = sparse.csr_matrix(batch) if form == "csr" or (form == "alternating" and i % 2) else batch
-        model.partial_fit(batch, y[start : start + 7], classes=np.arange(5))
-    share = SHARES[average](len(y)) / SHARES[average](len(y)).sum()
-    assert (model.coef_.shape, model.intercept_.shape) == ((1, 4), (4,))
-    assert (model.last_coef_.shape, model.last_intercept_.shape) == ((1, 4), (4,))
-    assert_close(model.coef_[0], share @ [u for u, _, _ in trace])
-    assert_close(model.intercept_, share @ [b for _, b, _ in trace])
-    t = X @ model.coef_.T + model.intercept_
-    for rows in (X, sparse.csr_matrix(X)):
-        assert_close(model.decision_function(rows), t @ SharedThermometer().code(5).T)
-        np.testing.assert_array_equal(model.predict(rows), (t >= 0).sum(axis=1))
-
-
 @pytest.mark.parametrize("number", range(len(updates()) + 1), ids=lambda i: name([*updates(), PRank()][i]))
 def test_thresholds_are_ordered_after_every_round(number):
     """Also those of the average, exactly; and the iterates are no worse ordered for rows of weights of their own."""
@@ -297,18 +218,6 @@ def test_thresholds_are_ordered_after_every_round(number):
         assert (np.diff(model.intercept_) <= 0).all()
     assert np.ptp(model.intercept_) > 0
     assert model.n_updates_ > 10
-
-
-def test_average_of_shared_thresholds_stopped_and_started():
-    """The average is of the iterates since it was switched on."""
-    X, y = real_numbers(5, n=90)
-    model = PredtronOrdinalClassifier(representation="shared", update="perceptron", intercept_scaling=1.0)
-    trace = shared(X, y, 5, "perceptron", 1.0)
-    model.partial_fit(X[:30], y[:30], classes=range(5)).set_params(average=False).partial_fit(X[30:60], y[30:60])
-    np.testing.assert_array_equal(model.intercept_, model.last_intercept_)
-    model.set_params(average="uniform").partial_fit(X[60:], y[60:])
-    assert_close(model.coef_[0], np.mean([u for u, _, _ in trace[60:]], axis=0))
-    assert_close(model.intercept_, np.mean([b for _, b, _ in trace[60:]], axis=0))
 
 
 # ------------------------------------------------------------------------------------------------- inference by brute force
@@ -330,43 +239,13 @@ def dear_costs(r):
     return CostMatrix(cost)
 
 
-class Wanted:
-    """A problem whose labels are the scores to be had: one step from 0 brings a row there."""
-
-    c_L = C_L = None
-
-    def __init__(self, d):
-        self.n_scores = d
-
-    def decode(self, t):
-        return None
-
-    def loss(self, prediction, y):
-        return 1.0
-
-    def correct(self, y, competitor):
-        return y
-
-    def representation(self, prediction):
-        return np.zeros(self.n_scores) if prediction is None else prediction
-
-
-def own_columns(n):
-    """Row i is 1 in column i, and so has weights of its own."""
-    return sparse_rows(np.ones(n), np.arange(n, dtype=np.int32), np.arange(n + 1, dtype=np.intp), n)
-
-
 @functools.cache
 def draws(d, falling):
     """Scores that are multiples of 1/2, some rows of zeros, and weights that give them."""
     rng = np.random.default_rng(d)
     T = rng.integers(-4, 5, (N, d)) * rng.choice([0, 0.5, 0.5, 0.5, 1.5], (N, 1))
     T = -np.sort(-T, axis=1) if falling else T
-    weights = L2Weights(d, N, Intercept(False, 1.0), by_feature=True, averaging=False)
-    learner = Learner(weights, PythonProblem(Wanted(d), checked=False), core.PerceptronRule(1.0), Average())
-    learner.learn(own_columns(N), Objects(list(T)))
-    assert np.array_equal(weights.last()[0], T.T)
-    return T, pickle.dumps(weights)
+    return T, pickle.dumps(told(T, by_feature=True))
 
 
 def one_round_each(weights, table, labels, update):
@@ -376,7 +255,7 @@ def one_round_each(weights, table, labels, update):
     weights = pickle.loads(weights)
     before = weights.last()[0]
     learner = Learner(weights, table, update, Average())
-    learner.learn(own_columns(N), Codes(labels))
+    learner.learn(unit_rows(N), Codes(labels))
     return (weights.last()[0] - before).T, learner.n_mistakes, learner.cumulative_loss
 
 

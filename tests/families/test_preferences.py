@@ -4,20 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from cases import (
-    assert_agrees,
-    assert_close,
-    intercept_settings,
-    layouts,
-    name,
-    needs_callbacks,
-    row_weights,
-    state,
-    updates_of_the_reference,
-)
+from cases import assert_close, needs_callbacks, updates_of_the_reference
 from ranking_cases import make_labels, refuses
 from reference.norms import Euclidean, Group, PNorm, Trace
-from reference.preferences import PreferencesReference, votes_of
+from reference.preferences import votes_of
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -29,7 +19,6 @@ from sklearn_predtron.theory import largest_margin, margin, theorem_of
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate
 from tests.own_checks import all_checks
 
-AVERAGES = ["linear", "uniform", 7.5, False]
 UPDATES = [update for update in updates_of_the_reference() if not update.needs]
 NORMS = [
     ("l2", Euclidean()),
@@ -54,37 +43,6 @@ def make_orders(n=60, p=5, m=4, seed=0):
 # ------------------------------------------------------------------------------------------------------------ what is learned
 
 
-@pytest.mark.always
-@pytest.mark.parametrize("number", range(len(UPDATES)), ids=lambda i: name(UPDATES[i]))
-def test_iterates_and_averages(number):
-    """Relevances of which many tie, every norm in turn."""
-    update, (norm, plain_norm) = UPDATES[number], NORMS[number % len(NORMS)]
-    X, y = make_labels(m=4)
-    y[3::11] = 2  # lists of one grade
-    X[7] = 0
-    X = X.astype(np.float32).astype(np.float64)
-    intercept, weight = ["auto", 1.5, None][number % 3], row_weights(len(X)) if number % 2 else np.ones(len(X))
-    reference = PreferencesReference(4, X.shape[1], update.alias, update.get_params(), intercept=intercept, norm=plain_norm)
-    reference.learn(X, y, weight)
-    assert reference.n_updates > 3
-    for average, rows in zip(AVERAGES, list(layouts(X).values())[::2] + [X], strict=False):
-        model = preferences(update=update, norm=norm, average=average, **intercept_settings(intercept))
-        assert_agrees(model.partial_fit(rows, y, sample_weight=weight), reference, average)
-
-
-@pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize("update", ["adaptive", "passive_aggressive", "perceptron", "predtron", "loss_driven", "subgradient"])
-def test_pairs_are_binary_learners(update, average):
-    """Without ties all that is learned of a pair is what PredtronBinaryClassifier learns of it."""
-    X, y = make_orders()
-    model = preferences(update=update, average=average).partial_fit(X, y)
-    for k, (i, j) in enumerate(model.pairs_):
-        alone = PredtronBinaryClassifier(update=update, average=average).partial_fit(X, y[:, i] > y[:, j], classes=[False, True])
-        assert_close(model.coef_[k], alone.coef_[0], 1e-12)
-        assert_close(model.last_coef_[k], alone.last_coef_[0], 1e-12)
-        np.testing.assert_allclose(model.intercept_[k], alone.intercept_[0], rtol=1e-9, atol=1e-12)
-
-
 @pytest.mark.parametrize("update", ["adaptive", "passive_aggressive", "perceptron", "predtron"])
 def test_pairs_learn_from_the_rows_where_they_do_not_tie(update):
     """The last iterate of a pair is that of its rows alone; the average counts all rows, as the automatic intercept does."""
@@ -97,14 +55,6 @@ def test_pairs_learn_from_the_rows_where_they_do_not_tie(update):
         assert len(X) > apart.sum() > 10
         assert_close(model.last_coef_[k], alone.last_coef_[0], 1e-12)
         assert not np.allclose(model.coef_[k], alone.coef_[0], rtol=1e-6)
-
-
-def test_fit_is_shuffled_epochs_of_partial_fit():
-    X, y = make_orders()
-    fitted = preferences(norm="l2", shuffle=False, max_iter=3).fit(X, y)
-    streamed = preferences(norm="l2", average="linear").partial_fit(X, y).partial_fit(X, y).partial_fit(X, y)
-    assert state(fitted) == state(streamed)
-    assert state(preferences().fit(X, y)) == state(preferences().fit(X, y)) != state(preferences(random_state=1).fit(X, y))
 
 
 def test_votes_rank_modes_better_than_a_score_a_label():
@@ -198,17 +148,6 @@ def test_damaged_states_are_refused():
         with pytest.raises(ValueError, match="The saved state of a PreferencesRule is damaged"):
             rule.__setstate__(damaged)
     np.testing.assert_array_equal(rule.state()[0], sums)
-
-
-def test_an_update_goes_on_from_its_own_state():
-    """A cap goes on under another kappa, and starts anew after another update."""
-    X, y = make_labels(m=4)
-    model = preferences().partial_fit(X, y)
-    counts = model._model.learner.update.state()[1]
-    model.set_params(update=Adaptive(kappa=0.5)).partial_fit(X[:1], y[:1])
-    assert (model._model.learner.update.state()[1] >= counts).all()
-    model.set_params(update="perceptron").partial_fit(X[:1], y[:1])
-    assert not model._model.learner.update.state()[1].any()
 
 
 @needs_callbacks

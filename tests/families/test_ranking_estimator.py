@@ -236,19 +236,6 @@ def test_stream_of_one_query_a_call(update):
     assert state(mixed) == whole
 
 
-def test_warm_start():
-    X, y, qid = make_data()
-    model = ranker(norm="l2", warm_start=True, shuffle=False, max_iter=2).fit(X, y, qid)
-    rounds = model.t_
-    model.fit(X, y, qid)
-    assert model.t_ == 2 * rounds
-    assert state(model) == state(ranker(norm="l2", shuffle=False, max_iter=4).fit(X, y, qid))
-    assert model.set_params(warm_start=False).fit(X, y, qid).t_ == rounds
-    X, y = make_labels()
-    labels = label_ranker(norm="l2", warm_start=True, shuffle=False, max_iter=2).fit(X, y).fit(X, y)
-    assert state(labels) == state(label_ranker(norm="l2", shuffle=False, max_iter=4).fit(X, y))
-
-
 def test_shapes_and_intercepts():
     X, y, qid = make_data()
     model = ranker().fit(X, y, qid)

@@ -8,6 +8,7 @@ import pytest
 from cases import make_data, random_code
 from ranking_cases import make_data as make_queries
 from ranking_cases import make_labels, plain
+from reference.sets import wavy
 from refusals import frozen
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
@@ -26,7 +27,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron.decisions import Cut, ExpectedCost
 from sklearn_predtron.losses import NDCG, CostMatrix, CountLoss, FBeta, PrecisionAtK, RecallAtK, Reject
-from sklearn_predtron.norms import RKHS
+from sklearn_predtron.norms import RKHS, Group, PNorm, Trace
 from sklearn_predtron.representations import PowerRank
 from sklearn_predtron.updates import (
     MMP,
@@ -36,6 +37,7 @@ from sklearn_predtron.updates import (
     LossDriven,
     MaxPair,
     PassiveAggressive,
+    PerceptronUpdate,
     Slam,
     Subgradient,
 )
@@ -48,7 +50,6 @@ from tests.own_checks.comparisons import assert_fails
 from tests.own_checks.comparisons import frozen as own_frozen
 from tests.own_checks.data import ClassData, SequenceData, bad_calls
 from tests.own_checks.data import make_data as own_data
-from tests.problems.test_label_sets import wavy
 
 X, Y = make_data()
 X2, Y2 = make_data(2)
@@ -84,6 +85,7 @@ OF_RANKINGS = r"update=.* needs rankings .*PredtronLabelRanker\); accepted here 
 SHARED = r"update='prank' needs ordered thresholds .* with representation='shared'\)"
 WORKS = "accepted with it is loss='kendall_tau' of PredtronLabelRanker"
 ACCEPTED = "accepted here are 'predtron', 'loss_driven', 'perceptron', 'passive_aggressive', 'adaptive', 'subgradient' and"
+SCALING = r"intercept_scaling=.* must be a number from 1e-140 to 1e\+140|^intercept_scaling cannot change"
 REFUSED = {
     ("classes", "loss"): [
         ([[0, 1], [1, 0]], r"loss must be a \(3, 3\) cost matrix for the 3 classes \[0, 1, 2\], got shape \(2, 2\)"),
@@ -156,8 +158,43 @@ REFUSED = {
         (LossAugmented(eta=0), "The 'eta' parameter of LossAugmented must be .* Got 0"),
         (Adaptive(kappa="big"), "The 'kappa' parameter of Adaptive must be .* Got 'big'"),
         (Subgradient(alpha=1.0, eta=1.0), "eta=1.0 must be below 1 / alpha = 1"),
+        (Subgradient(alpha=0), r"eta='pegasos' is 1 / \(alpha t\), and alpha=0; give eta as a number"),
+        *(
+            (update, f"The '{parameter}' parameter of {type(update).__name__} must be")
+            for parameter, update in [
+                ("eta", LossAugmented(eta="often")),
+                ("eta", LossDriven(eta=-1.0)),
+                ("eta", PerceptronUpdate(eta="theory")),
+                ("C", PassiveAggressive(C=0.0)),
+                ("competitor", PassiveAggressive(competitor="best")),
+                ("target", PassiveAggressive(target="none")),
+                ("delta", PassiveAggressive(delta=-1)),
+                ("kappa", Adaptive(kappa=0)),
+                ("eta", Subgradient(eta="optimal")),
+                *(("alpha", Subgradient(alpha=alpha, eta=0.1)) for alpha in (-1e-3, "theory", None, np.nan)),
+            ]
+        ),
     ],
-    ("classes", "norm"): [("l7", "norm='l7' is not known; accepted are 'auto', 'l2'.* and instances of Norm")],
+    ("classes", "norm"): [
+        ("l7", "norm='l7' is not known; accepted are 'auto', 'l2'.* and instances of Norm"),
+        *(
+            (kind(q=q), f"The 'q' parameter of {kind.__name__} must be|^norm cannot change")
+            for kind in (PNorm, Group, Trace)
+            for q in ["practice", "4", 1.9, 0, -1, np.nan, np.inf, True]
+        ),
+        *(
+            (RKHS(**{parameter: value}), f"The '{parameter}' parameter of RKHS|^norm cannot change")
+            for parameter, values in {
+                "kernel": ["gauss"],
+                "gamma": [0, -1.0],
+                "degree": [-1],
+                "coef0": [np.nan],
+                "budget": [0, 2.5],
+            }.items()
+            for value in values
+        ),
+        (RKHS(kernel=lambda A, B: np.ones(3)), r"returned shape \(3,\) for 16 and 16 rows|^norm cannot change"),
+    ],
     ("classes", "average"): [
         ("median", "The 'average' parameter of PredtronClassifier must be .*'linear'.* Got 'median'"),
         (True, "average=True is ambiguous; accepted are None, 'auto', 'linear', 'uniform', a half-life in rounds and False"),
@@ -179,7 +216,10 @@ REFUSED = {
         (Patience, r"^tol=Patience is a class; pass an instance"),
         ("never", "The 'tol' parameter of PredtronClassifier must be .*Patience"),
     ],
-    ("classes", "intercept_scaling"): [(-1, "The 'intercept_scaling' parameter of PredtronClassifier must be .* Got -1")],
+    ("classes", "intercept_scaling"): [
+        (-1, "The 'intercept_scaling' parameter of PredtronClassifier must be .* Got -1"),
+        *((value, SCALING) for value in (1e-200, 1e-141, 1e141, 1e200)),
+    ],
     ("classes", "reject"): [
         ("never", r"reject='never' is not known; accepted are None, a cost and instances of Reject, as Reject\("),
         (Reject(0.2, 9, confidence=2), r"reject\.confidence=2 must be a number from 0\.5 to below 1"),
@@ -371,6 +411,7 @@ REFUSED = {
         (PowerRank(alpha=1000.0), r"representation=PowerRank\(alpha=1000.0\) is not finite"),
         (np.arange(3), "'representation' parameter of PredtronRanker must be"),
     ],
+    ("graded documents", "representation"): [("auto", "representation='auto'")],
     ("votes", "loss"): [*((value, WORKS) for value in ["ndcg", "ap", "swapped_pairs", "ranking_zero_one"])],
     ("votes", "update"): [*((value, ACCEPTED) for value in ["slam", "max_pair", "listnet", "mmp", "prank"])],
     ("tokens", "several"): [
@@ -526,6 +567,10 @@ OF_BATCHES = {"intercept_scaling": 1.0, "update": "perceptron"}
 UNSTATED = CountLoss(wavy)
 NO_BOUND = [  # world, parameters, arguments, and message
     ("classes", {"update": Subgradient(), "fit_intercept": False}, {}, "No loss bound is proven for update=Subgradient"),
+    *(
+        (world, {"norm": "scaled", "intercept_scaling": 1.0, **parts}, {}, "No loss bound is proven for norm='scaled'")
+        for world, parts in [("classes", {}), ("ranks", {"representation": "shared"})]
+    ),
     (
         "classes",
         {"update": "loss_driven", "fit_intercept": False},
@@ -556,7 +601,7 @@ NO_BOUND = [  # world, parameters, arguments, and message
 @pytest.mark.parametrize(("world", "settings", "arguments", "message"), NO_BOUND, ids=plain)
 def test_bounds_that_are_not_proven(world, settings, arguments, message):
     model, X, y, given, first = WORLDS[world]
-    model = clone(model).set_params(norm="l2", **settings).partial_fit(X, y, **given, **first)
+    model = clone(model).set_params(**{"norm": "l2", **settings}).partial_fit(X, y, **given, **first)
     before = frozen(model)
     with pytest.raises(ValueError, match=message):
         model.loss_bound(**{"margin": 0.1, "radius": 1.0, **arguments})

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import sklearn
 from cases import EachEpoch, Hours, make_data, needs_callbacks
+from reference.sets import wavy
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -29,7 +30,6 @@ from sklearn_predtron.losses import FBeta, PrecisionAtK, Reject
 from sklearn_predtron.norms import L2
 from sklearn_predtron.representations import Code, SharedThermometer, SignVector
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive
-from tests.problems.test_label_sets import wavy
 
 # ------------------------------------------------------------------------------------------------------------------ pandas
 

@@ -4,44 +4,25 @@ import pickle
 
 import numpy as np
 import pytest
-from cases import Multiclass, assert_close, data, layouts, name, needs_callbacks, state, updates
+from cases import Multiclass, assert_close, data, name, needs_callbacks, state
+from joint_cases import Tables, tables
 
 from sklearn_predtron import Predtron, PredtronClassifier, Problem
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PerceptronUpdate
 
 
 class Failing(Multiclass):
-    """Raises in the call of a given number of one method."""
+    """Raises an error when it decodes for the last time."""
 
-    def arm(self, method, call, error):
-        self.method, self.left, self.error = method, call, error
-        return self
-
-    def tick(self, method):
-        if method == getattr(self, "method", None):
-            self.left -= 1
-            if self.left == 0:
-                raise self.error
+    def __init__(self, left, error):
+        super().__init__(3)
+        self.left, self.error = left, error
 
     def decode(self, t):
-        self.tick("decode")
+        self.left -= 1
+        if self.left == 0:
+            raise self.error
         return super().decode(t)
-
-    def loss(self, prediction, y):
-        self.tick("loss")
-        return super().loss(prediction, y)
-
-    def representation(self, prediction):
-        self.tick("representation")
-        return super().representation(prediction)
-
-    def augmented_decode(self, t, y):
-        self.tick("augmented_decode")
-        return super().augmented_decode(t, y)
-
-    def correct(self, y, competitor):
-        self.tick("correct")
-        return super().correct(y, competitor)
 
 
 def stream_data(n=60):
@@ -49,23 +30,6 @@ def stream_data(n=60):
     X, y = data(n=n, k=3)
     assert y[0] != 0
     return X, y
-
-
-@pytest.mark.parametrize("intercept", ["auto", 0.5])
-@pytest.mark.parametrize("update", updates(), ids=name)
-def test_multiclass_written_in_python(update, intercept):
-    X, y = stream_data()
-    settings = {"update": update, "intercept_scaling": intercept, "average": "linear"}
-    for rows in layouts(X).values():
-        ours = PredtronClassifier(**settings).partial_fit(rows, y, classes=[0, 1, 2])
-        theirs = Predtron(Multiclass(3), **settings).partial_fit(rows, y)
-        assert_close(theirs.last_coef_, ours.last_coef_)
-        assert_close(theirs.coef_, ours.coef_)
-        np.testing.assert_allclose(theirs.intercept_, ours.intercept_, atol=1e-9 * np.abs(ours.coef_).max())
-        counts = [(m.t_, m.n_mistakes_, m.n_updates_, m.cumulative_loss_) for m in (ours, theirs)]
-        assert counts[0] == counts[1]
-        assert np.array_equal(theirs.predict(X), ours.predict(X))
-        assert_close(theirs.decision_function(X), ours.decision_function(X))
 
 
 def test_fit_shuffles_as_the_classifier_does():
@@ -78,56 +42,9 @@ def test_fit_shuffles_as_the_classifier_does():
     assert np.array_equal(theirs.sample_loss(X, y), ours.sample_loss(X, y))
 
 
-@pytest.mark.parametrize("update", updates(), ids=name)
-def test_split_of_the_stream_changes_nothing(update):
-    X, y = stream_data(30)
-    whole = Predtron(Multiclass(3), update=update).partial_fit(X, y)
-    rowwise = Predtron(Multiclass(3), update=update)
-    for i in range(len(y)):
-        rowwise.partial_fit(X[i : i + 1], y[i : i + 1])
-    assert state(rowwise) == state(whole)
-
-
-class Marker(Exception):
-    """What only the test raises."""
-
-
-@pytest.mark.parametrize("error", [Marker("stop"), KeyboardInterrupt(), SystemExit(3), StopIteration()], ids=repr)
-@pytest.mark.parametrize("method", ["decode", "loss", "augmented_decode", "correct", "representation"])
-def test_exception_leaves_the_last_complete_round(method, error):
-    X, y = stream_data()
-    for call in (1, 2, 3, 18, 19, 20, 21):
-        problem = Failing(3)
-        model = Predtron(problem).partial_fit(X[:10], y[:10])
-        problem.arm(method, call, error)
-        with pytest.raises(type(error)) as caught:
-            model.partial_fit(X[10:], y[10:])
-        assert caught.value is error
-        assert 10 <= model.t_ < len(y)
-        undisturbed = Predtron(Multiclass(3)).partial_fit(X[: model.t_], y[: model.t_])
-        assert state(model) == state(undisturbed)
-        rest = slice(model.t_, None)
-        assert state(model.partial_fit(X[rest], y[rest])) == state(undisturbed.partial_fit(X[rest], y[rest]))
-
-
-@pytest.mark.parametrize("update", updates(), ids=name)
-def test_exception_in_any_call_of_the_representation(update):
-    """The direction asks for representations a second time, after the loss is known."""
-    X, y = stream_data(12)
-    for call in range(1, 30):
-        problem = Failing(3).arm("representation", call, Marker("stop"))
-        model = Predtron(problem, update=update)
-        try:
-            model.partial_fit(X, y)
-        except Marker:
-            rest = slice(getattr(model, "t_", 0), None)
-            model.partial_fit(X[rest], y[rest])
-        assert state(model) == state(Predtron(Multiclass(3), update=update).partial_fit(X, y))
-
-
 def test_exception_in_fit_is_raised_again():
     X, y = stream_data()
-    problem = Failing(3).arm("decode", 90, KeyboardInterrupt())
+    problem = Failing(90, KeyboardInterrupt())
     model = Predtron(problem, norm="l2", max_iter=3, shuffle=False)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
@@ -138,37 +55,13 @@ def test_exception_in_fit_is_raised_again():
 
 def test_model_that_met_an_exception_can_be_pickled():
     X, y = stream_data()
-    problem = Failing(3).arm("decode", 20, Marker("stop"))
+    problem = Failing(20, RuntimeError("stop"))
     model = Predtron(problem)
-    with pytest.raises(Marker):
+    with pytest.raises(RuntimeError, match="stop"):
         model.partial_fit(X, y)
     twin = pickle.loads(pickle.dumps(model))
     assert state(twin) == state(model)
     assert state(twin.partial_fit(X[19:], y[19:])) == state(model.partial_fit(X[19:], y[19:]))
-
-
-@pytest.mark.parametrize("shape", [(2,), (4,), (3, 1), (1, 3), ()])
-def test_bad_shape_of_a_representation(shape):
-    class Misshapen(Multiclass):
-        def representation(self, prediction):
-            return np.ones(shape)
-
-    X, y = stream_data()
-    model = Predtron(Misshapen(3))
-    with pytest.raises(ValueError, match=r"Misshapen\.representation\(\d\) returned .*; accepted is .* \(n_scores,\) = \(3,\)"):
-        model.partial_fit(X, y)
-    assert not hasattr(model, "t_")
-
-
-@pytest.mark.parametrize("method", ["decode", "loss", "representation", "augmented_decode"])
-def test_missing_methods_are_named(method):
-    defined = {
-        name: getattr(Multiclass, name) for name in ("decode", "loss", "representation", "augmented_decode") if name != method
-    }
-    incomplete = type("Incomplete", (Problem,), {**defined, "n_scores": 3, "k": 3})
-    X, y = stream_data()
-    with pytest.raises(TypeError, match=f"Incomplete does not define {method}"):
-        Predtron(incomplete()).fit(X, y)
 
 
 @pytest.mark.parametrize("update", [LossAugmented(eta="theory"), LossDriven(eta="theory")], ids=name)
@@ -229,10 +122,11 @@ def test_labels_that_are_sets():
 
 
 @needs_callbacks
-def test_callbacks_of_a_problem_that_cannot_be_pickled():
+@pytest.mark.parametrize("joint", [False, True])
+def test_callbacks_see_a_model_of_a_problem_that_cannot_be_pickled(joint):
     """A problem defined inside a function, as in a notebook, is copied for the callbacks all the same."""
 
-    class Local(Multiclass):
+    class Local(Tables if joint else Multiclass):
         pass
 
     scores = []
@@ -244,7 +138,7 @@ def test_callbacks_of_a_problem_that_cannot_be_pickled():
         def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
             scores.append(fitted_estimator.score(X, y))
 
-    X, y = data(n=30, k=3)
-    model = Predtron(Local(3), max_iter=2, random_state=0).set_callbacks(Watch()).fit(X, y)
+    X, y = tables() if joint else data(n=30, k=3)
+    model = Predtron(Local(4 if joint else 3), max_iter=2, random_state=0).set_callbacks(Watch()).fit(X, y)
     assert len(scores) == 3
     assert scores[-1] == model.score(X, y)

@@ -6,8 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-from cases import name as part_name
-from cases import updates_of_the_reference
 from numpy.testing import assert_allclose, assert_array_equal
 from reference.sequences import ChainReference
 from scipy import sparse
@@ -25,7 +23,6 @@ from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven
 from tests.own_checks import assert_same_bits
 
 K, COSTS = 3, np.array([[0, 1, 0.5], [2, 0, 1], [1, 1, 0]])
-LEARNED = ["coef_", "intercept_", "transitions_", "start_", "end_"]
 
 
 def draw(seed=0, n=25, p=4, longest=5, shared=True):
@@ -48,33 +45,6 @@ def chains(n=400, seed=0):
     y = (np.cumsum(random.random(size.sum()) < 0.85) + random.integers(0, 10)) % 10
     rows = np.array([random.choice(np.flatnonzero(target == label)) for label in y])
     return pictures[rows] + 12 * random.standard_normal((len(y), 64)), y, np.repeat(np.arange(n), size)
-
-
-@pytest.mark.parametrize("loss", ["hamming", "costs", "zero_one"])
-@pytest.mark.parametrize("update", updates_of_the_reference(), ids=part_name)
-def test_iterates_are_those_of_the_list_of_all_sequences(update, loss):
-    """Each update and loss, dense and CSR, in single and double precision, and the averages, against explicit joint features."""
-    X, y, sid = draw()
-    cost = {"hamming": 1 - np.eye(K), "costs": COSTS, "zero_one": None}[loss]
-    part = SequenceHamming(COSTS) if loss == "costs" else loss
-    dense = [X, X.astype(np.float32)]
-    forms = dense + [sparse.csr_array(form) for form in dense]
-    of_rows, of_ones = ("length", "auto"), ("auto", 1.0)
-    ways = [(0.1, "linear", *of_rows), (0.5, "uniform", 1.5, 1.5), (0.1, False, *of_rows), (1.0, "linear", *of_ones)]
-    for scaling, average, intercept, length in ways:
-        parameters = {"kappa": None, **update.get_params()}
-        reference = ChainReference(K, X.shape[1], update.alias, parameters, cost=cost, scaling=scaling, intercept=length)
-        for i in dict.fromkeys(sid.tolist()):
-            reference.learn_one(X[sid == i], y[sid == i])
-        for form in forms:
-            how = {"norm": "l2", "loss": part, "update": update, "average": average, "intercept_scaling": intercept}
-            if intercept != "auto":
-                how["transition_scaling"] = scaling
-            model = PredtronSequenceTagger(**how).partial_fit(form, y, classes=np.arange(K), sid=sid)
-            counts = [model.n_mistakes_, model.n_updates_, model.cumulative_loss_]
-            assert_allclose(counts, [reference.n_mistakes, reference.n_updates, reference.cumulative_loss])
-            for attribute, expected in zip(LEARNED, reference.mean(average), strict=True):
-                assert_allclose(getattr(model, attribute), expected, rtol=1e-8, atol=1e-8, err_msg=attribute)
 
 
 def test_constraints_in_the_list():

@@ -4,17 +4,13 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from cases import name, updates_of_the_reference
-from numpy.testing import assert_allclose, assert_array_equal
-from reference.sequences import ChainReference
+from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from sklearn_predtron import PredtronSequenceTagger, load, predictor
-from sklearn_predtron.losses import SequenceHamming
 from sklearn_predtron.norms import RKHS
 from tests.own_checks import assert_same_bits
 
-COSTS = np.array([[0, 1, 0.5], [2, 0, 1], [1, 1, 0]])
 KERNELS = {"linear": {}, "rbf": {"gamma": 0.3}, "poly": {"gamma": 0.5, "degree": 2, "coef0": 1}}
 
 
@@ -25,37 +21,6 @@ def draw(seed, n=20, p=3, k=3, longest=5):
     y = (X @ random.standard_normal((p, k)) + 0.5 * random.standard_normal((len(X), k))).argmax(axis=1)
     y[:k] = np.arange(k)
     return X, y, np.repeat(np.arange(n), size)
-
-
-def explicit(kernel, X):
-    """Features whose products are the kernels of these rows."""
-    values, vectors = np.linalg.eigh(pairwise_kernels(X, metric=kernel, **KERNELS[kernel]))
-    return vectors * np.sqrt(np.where(values > 1e-12 * values.max(), values, 0))
-
-
-@pytest.mark.parametrize("average", ["linear", False])
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("loss", ["hamming", "costs", "zero_one"])
-@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
-def test_iterates_are_those_of_explicit_features(update, loss, kernel, average):
-    X, y, sid = draw(0)
-    cost = {"hamming": 1 - np.eye(3), "costs": COSTS, "zero_one": None}[loss]
-    phi = explicit(kernel, X)
-    parameters = {"kappa": None, **update.get_params()}
-    reference = ChainReference(3, phi.shape[1], update.alias, parameters, cost=cost, scaling=0.5, intercept=1.5)
-    for i in range(20):
-        reference.learn_one(phi[sid == i], y[sid == i])
-    norm = RKHS(kernel, **KERNELS[kernel])
-    how = {"loss": SequenceHamming(COSTS) if loss == "costs" else loss, "update": update, "average": average}
-    model = PredtronSequenceTagger(norm=norm, intercept_scaling=1.5, transition_scaling=0.5, **how)
-    model.partial_fit(X, y, classes=np.arange(3), sid=sid)
-    counts = [model.n_mistakes_, model.n_updates_, model.cumulative_loss_]
-    assert_allclose(counts, [reference.n_mistakes, reference.n_updates, reference.cumulative_loss])
-    W, *others = reference.mean(average)
-    kernels = pairwise_kernels(X[model.support_], X, metric=kernel, **KERNELS[kernel])
-    assert_allclose(model.dual_coef_ @ kernels, W @ phi.T, rtol=1e-7, atol=1e-7)
-    for attribute, expected in zip(["intercept_", "transitions_", "start_", "end_"], others, strict=True):
-        assert_allclose(getattr(model, attribute), expected, rtol=1e-8, atol=1e-8, err_msg=attribute)
 
 
 def dual_perceptron(K, X_of, y_of, k):
@@ -107,15 +72,9 @@ def test_counts_are_those_of_the_dual_structured_perceptron(kernel, n_draws):
 
 
 @pytest.mark.parametrize("norm", [RKHS("rbf", gamma=0.3), RKHS("rbf", gamma=0.3, budget=7), RKHS("linear")], ids=str)
-def test_streams_in_any_split_copies_and_files_are_the_same(norm, tmp_path):
+def test_model_files_continue(norm, tmp_path):
     X, y, sid = draw(3, n=60)
     whole = PredtronSequenceTagger(norm=norm).partial_fit(X, y, classes=np.arange(3), sid=sid)
-    split = PredtronSequenceTagger(norm=norm)
-    for part in np.array_split(np.arange(60), 7):
-        these = np.isin(sid, part)
-        split.partial_fit(X[these], y[these], classes=np.arange(3), sid=sid[these])
-    assert_array_equal(whole.predict(X, sid=sid), split.predict(X, sid=sid))
-    assert_allclose(whole.decision_function(X, sid=sid), split.decision_function(X, sid=sid), rtol=1e-9, atol=1e-9)
     whole.save(tmp_path / "tagger")
     again = load(tmp_path / "tagger")
     for model in (whole, again):
@@ -132,18 +91,6 @@ def test_a_budget_bounds_the_tokens_that_are_kept():
     wide = PredtronSequenceTagger(norm=RKHS("rbf", gamma=0.3, budget=10_000)).partial_fit(X, y, classes=np.arange(3), sid=sid)
     free = PredtronSequenceTagger(norm=RKHS("rbf", gamma=0.3)).partial_fit(X, y, classes=np.arange(3), sid=sid)
     assert_allclose(wide.dual_coef_, free.dual_coef_, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("update", ["adaptive", "passive_aggressive"])
-def test_a_linear_kernel_is_the_linear_tagger(update):
-    X, y, sid = draw(5, n=60)
-    how = {"update": update, "max_iter": 5, "cv": 0, "random_state": 0, "intercept_scaling": 1.0, "transition_scaling": 0.5}
-    linear = PredtronSequenceTagger(norm="l2", **how).fit(X, y, sid=sid)
-    kernel = PredtronSequenceTagger(norm=RKHS("linear"), **how).fit(X, y, sid=sid)
-    assert_allclose(kernel.dual_coef_ @ X[kernel.support_], linear.coef_, rtol=1e-7, atol=1e-9)
-    assert_allclose(kernel.transitions_, linear.transitions_, rtol=1e-7, atol=1e-9)
-    assert_array_equal(kernel.predict(X, sid=sid), linear.predict(X, sid=sid))
-    assert kernel.margin(X, y, sid=sid) == pytest.approx(linear.margin(X, y, sid=sid), rel=1e-6)
 
 
 def test_circles_in_sequences_need_a_kernel():

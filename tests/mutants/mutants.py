@@ -22,28 +22,33 @@ ONNX = "sklearn_predtron/onnx"
 RIVER = "sklearn_predtron/river"
 TRAINING = f"{FAMILIES}/training"
 
+WORLDS = "tests/families/test_worlds.py"
 TABLES = ("tests/core/test_properties.py", "tests/problems/test_ties.py")
-BATCHES = ("tests/problems/test_batches.py", "tests/families/test_bipartite.py")
-SETS = ("tests/problems/test_ties.py", "tests/problems/test_label_sets.py", "tests/families/test_multilabel.py")
-RANKS = ("tests/families/test_ordinal.py", "tests/theory/test_ordinal_theory.py")
-RANKINGS = ("tests/problems/test_ties.py", "tests/families/test_ranking.py")
-PREFERENCES = ("tests/families/test_preferences.py",)
+BATCHES = ("tests/problems/test_batches.py", "tests/families/test_bipartite.py", WORLDS)
+SETS = ("tests/problems/test_ties.py", "tests/problems/test_label_sets.py", "tests/families/test_multilabel.py", WORLDS)
+RANKS = ("tests/families/test_ordinal.py", WORLDS, "tests/theory/test_ordinal_theory.py")
+RANKINGS = ("tests/problems/test_ties.py", "tests/families/test_ranking.py", WORLDS)
+PREFERENCES = ("tests/families/test_preferences.py", WORLDS)
 INFERENCE = ("tests/problems/test_loss_augmented.py", "tests/problems/test_ties.py")
 RULES = ("tests/updates/test_steps.py",)
 FORMULAS = ("tests/losses/test_formulas.py",)
-PAIRWISE = ("tests/families/test_ranking.py", "tests/theory/test_ranking_theory.py")
-SPARSE = ("tests/core/test_sparse_rows.py",)
-ENGINE = ("tests/core/test_learner.py", "tests/norms/test_range.py")
+PAIRWISE = ("tests/families/test_ranking.py", WORLDS, "tests/theory/test_ranking_theory.py")
+SPARSE = ("tests/core/test_sparse_rows.py", WORLDS)
+ENGINE = ("tests/core/test_learner.py", WORLDS, "tests/norms/test_range.py")
 CHOOSING = ("tests/families/test_choosing_average.py",)
 AGAIN = ("tests/core/test_replay.py",)
 RECORDS = ("tests/core/test_recent_scores.py",)
 AHEAD = ("tests/norms/test_ahead.py",)
-DUAL = ("tests/norms/test_dual.py", "tests/norms/test_dual_numbers.py")
-FAST_PATH = ("tests/core/test_learner.py", "tests/families/test_changed_parts.py", "tests/families/test_sample_weights.py")
+DUAL = (WORLDS, "tests/norms/test_dual_numbers.py")
+FAST_PATH = (
+    "tests/families/test_classification.py",
+    "tests/families/test_changed_parts.py",
+    "tests/families/test_sample_weights.py",
+)
 QUERIES = ("tests/families/test_ranking_queries.py", "tests/families/test_ranking_estimator.py")
 WEIGHTS = ("tests/families/test_sample_weights.py",)
 THEORY = ("tests/theory/test_constants.py", "tests/theory/test_margins.py", "tests/theory/test_bounds.py")
-JOINT = ("tests/problems/test_joint.py", "tests/problems/test_joint_errors.py")
+JOINT = (WORLDS, "tests/problems/test_joint.py", "tests/problems/test_answers_in_python.py")
 BOUNDS = ("tests/updates/test_comparator_bounds.py",)
 CAPACITY = ("tests/families/test_capacity.py",)
 
@@ -357,14 +362,14 @@ MUTANTS = [
         f"{NORMS}/_trace.pyx",
         "self.K[i] *= square",
         "self.K[i] *= self.scale",
-        ("tests/norms/test_trace.py",),
+        ("tests/norms/test_dual_numbers.py", WORLDS),
     ),
     Mutant(
         "scaled-average-loses-its-centre",
         f"{NORMS}/_scaled.pyx",
         "                    self.sums[which].C[c] += pending * along * g.value[i]\n",
         "",
-        ("tests/norms/test_scaled.py",),
+        ("tests/norms/test_scaled.py", WORLDS),
     ),
     Mutant(
         "scaled-counts-of-mixed-rows-taken-for-those-of-dense-ones",
@@ -1148,7 +1153,7 @@ MUTANTS = [
         f"{NORMS}/_chained.pyx",
         "self.kernel.here = self.kernel.next - x.m + r",
         "self.kernel.here = self.kernel.next - x.m",
-        ("tests/families/test_tagger_kernels.py",),
+        ("tests/families/test_tagger_kernels.py", WORLDS),
     ),
     Mutant(
         "monotone-sums-forget-the-order",

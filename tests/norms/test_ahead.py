@@ -35,42 +35,36 @@ def assert_same(models):
         np.testing.assert_array_equal(one, other)
 
 
-def row_by_row(model, X, y, **first):
+def row_by_row(model, X, y, weight=None, **first):
     for i in range(len(X)):
-        model.partial_fit(X[i : i + 1], y[i : i + 1], **(first if i == 0 else {}))
+        model.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=None if weight is None else weight[i : i + 1], **first)
     return model
 
 
-@pytest.mark.parametrize("number", range(len(updates())), ids=lambda i: name(updates()[i]))
-def test_every_update(number):
-    k, noise = [(10, 0.0), (17, 0.3), (40, 1.0)][number % 3]
-    X, y = drawn(k, noise, [np.float64, np.float32][number % 2])
-    settings = {"update": updates()[number], "average": AVERAGES[number // 3 % 4]}
-    first = {"classes": np.arange(k)}
-    models = [
-        PredtronClassifier(**settings).partial_fit(X, y, **first),
-        row_by_row(PredtronClassifier(**settings), X, y, **first),
-    ]
-    assert_same(models)
-    assert models[0].n_updates_ > 5
+LABELS = [(10, 0.0), (17, 0.3), (40, 1.0)]  # classes, and the noise of labels
+CASES = [  # family, parameters, classes, noise, and whether rows are of single precision
+    *(
+        (PredtronClassifier, {"update": one, "average": AVERAGES[i // 3 % 4]}, *LABELS[i % 3], i % 2)
+        for i, one in enumerate(updates())
+    ),
+    *((kind, {"average": average}, 12, 0.2, 0) for kind in KINDS for average in AVERAGES),
+    # whose running scale is multiplied out every few rounds
+    *((PredtronClassifier, {"update": Subgradient(alpha=0.9, eta=0.5), "average": average}, 10, 0.2, 0) for average in AVERAGES),
+]
 
 
-@pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.func.__name__)
-def test_every_family_of_several_scores(kind, average):
-    X, y = drawn(12, 0.2)
-    given = np.eye(12, dtype=int)[y] if kind is PredtronMultilabelClassifier else y
-    first = {} if kind is PredtronMultilabelClassifier else {"classes": np.arange(12)}
-    assert_same([kind(average=average).partial_fit(X, given, **first), row_by_row(kind(average=average), X, given, **first)])
-
-
-@pytest.mark.parametrize("average", AVERAGES)
-def test_weights_that_shrink_fast(average):
-    """Their running scale is multiplied out every few rounds."""
-    X, y = drawn(10, 0.2)
-    settings, first = {"update": Subgradient(alpha=0.9, eta=0.5), "average": average}, {"classes": np.arange(10)}
-    batch = PredtronClassifier(**settings).partial_fit(X, y, **first)
-    assert_same([batch, row_by_row(PredtronClassifier(**settings), X, y, **first)])
+@pytest.mark.always(each="settings")
+@pytest.mark.parametrize(("kind", "settings", "k", "noise", "single"), CASES, ids=lambda part: name(part)[:40])
+def test_a_batch_is_its_rows_one_by_one(kind, settings, k, noise, single):
+    X, y = drawn(k, noise, np.float32 if single else np.float64)
+    weight = np.random.default_rng(0).uniform(0.5, 2, N)
+    given, first = (np.eye(k, dtype=int)[y], {}) if kind is PredtronMultilabelClassifier else (y, {"classes": np.arange(k)})
+    for weighted in (False, True):
+        models = [kind(**settings), kind(**settings)]
+        models[0].partial_fit(X, given, **first, **({"sample_weight": weight} if weighted else {}))
+        row_by_row(models[1], X, given, weight if weighted else None, **first)
+        assert_same(models)
+        assert models[0].n_updates_ > 5
 
 
 @pytest.mark.parametrize("shuffle", [False, True])
@@ -93,13 +87,3 @@ def test_a_row_that_is_refused_leaves_those_before_it(where):
     with pytest.raises(ValueError, match="length"):
         model.partial_fit(bad, y)
     assert_same([model, PredtronClassifier().partial_fit(X[:1], y[:1], classes=np.arange(10))])
-
-
-def test_weights_are_counted():
-    X, y = drawn(10, 0.2)
-    weight = np.random.default_rng(0).uniform(0.5, 2, N)
-    models = [PredtronClassifier(), PredtronClassifier()]
-    models[0].partial_fit(X, y, classes=np.arange(10), sample_weight=weight)
-    for i in range(N):
-        models[1].partial_fit(X[i : i + 1], y[i : i + 1], classes=np.arange(10), sample_weight=weight[i : i + 1])
-    assert_same(models)

@@ -103,14 +103,6 @@ def test_theory_is_its_number(kind, average):
             np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-12)
 
 
-@pytest.mark.parametrize("q", ["practice", 1.9, np.nan])
-@each_kind
-def test_other_exponents_are_refused(kind, q):
-    X, y = wide()
-    with pytest.raises(ValueError, match=r"The 'q' parameter of .*'theory'"):
-        PredtronBinaryClassifier(norm=kind(q)).fit(X, y)
-
-
 @each_kind
 def test_longer_steps_have_no_theorem(kind):
     X, y = wide()

@@ -142,12 +142,6 @@ def test_kernels_out_of_range(kernel, value):
         model.fit([[0.0], [value]], [0, 1])
 
 
-@pytest.mark.parametrize("scaling", [1e-200, 1e-141, 1e141, 1e200])
-def test_intercept_scaling_out_of_range(scaling):
-    with pytest.raises(ValueError, match=r"intercept_scaling=.* must be a number from 1e-140 to 1e\+140"):
-        PredtronClassifier(intercept_scaling=scaling).fit(X, LABELS[PredtronClassifier])
-
-
 @pytest.mark.parametrize("norm", NORMS[:7], ids=str)
 @pytest.mark.parametrize("eta", [1e100, 1e300])
 def test_a_last_step_that_overflows_is_refused(norm, eta):

@@ -3,21 +3,9 @@
 import copy
 import pickle
 
-import joblib
 import numpy as np
 import pytest
-from cases import (
-    assert_close,
-    cost_table,
-    intercept_settings,
-    layouts,
-    losses,
-    make_data,
-    name,
-    one_learner,
-    representations,
-    updates,
-)
+from cases import AVERAGES, assert_close, layouts, make_data, name, one_learner, updates
 from euclidean import (
     PredtronBinaryClassifier,
     PredtronClassifier,
@@ -25,10 +13,8 @@ from euclidean import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
-from inside import predicting_scores
 from kernel_cases import FAMILIES, X, families_from, scores_of
 from reference.kernels import features
-from reference.learner import Reference
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_circles
@@ -38,9 +24,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_sp
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.norms._kernel_functions import Kernel
-from sklearn_predtron.updates import LossAugmented, PassiveAggressive
+from sklearn_predtron.updates import LossAugmented
 
-AVERAGES = ["linear", "uniform", 7.5, False]
 KERNELS = {"rbf": RKHS(gamma=0.3), "poly": RKHS(kernel="poly", gamma=0.5, degree=2, coef0=0.5)}
 
 
@@ -53,27 +38,6 @@ def assert_same_learner(model, primal, rows, features_of_rows):
 
 
 # ------------------------------------------------------------------------------------------------ equal to what is known
-
-
-@families_from(0, 3)
-def test_linear_kernel_is_the_primal_learner_round_by_round(number):
-    estimator, y, more = FAMILIES[number]
-    average = AVERAGES[number // 3 % 4]
-    width = 5 if more else 1
-    for rows in (X, sparse.csr_matrix(X)):
-        primal = clone(estimator).set_params(average=average)
-        model = clone(primal).set_params(norm=RKHS(kernel="linear"))
-        first = {} if more or y.ndim == 2 else {"classes": np.unique(y)}
-        for i in range(0, len(X), width):
-            some = slice(i, i + width)
-            for one in (primal, model):
-                one.partial_fit(rows[some], y[some], **(first if i == 0 else {}))
-            assert_close(model.last_coef_, primal.last_coef_)
-            assert_close(model.last_intercept_, primal.last_intercept_)
-            assert model.cumulative_loss_ == pytest.approx(primal.cumulative_loss_, rel=1e-12)
-        assert_close(model.coef_, primal.coef_)
-        assert_close(model.intercept_, primal.intercept_)
-        assert model.n_updates_ == primal.n_updates_ > 2
 
 
 @families_from(1, 3)
@@ -89,32 +53,6 @@ def test_the_learner_of_explicit_features(number):
         model = one_learner(clone(estimator)).set_params(norm=norm, **settings).fit(rows, y, **more)
         assert_same_learner(model, primal, rows, Phi)
         np.testing.assert_allclose(model.margin(rows, y, **more), primal.margin(Phi, y, **more), rtol=1e-6, atol=1e-9)
-
-
-@pytest.mark.parametrize("kernel", list(KERNELS))
-@pytest.mark.parametrize("update", [update for update in updates() if hasattr(Reference, f"_{update.alias}")], ids=name)
-def test_the_plain_reference(update, kernel):
-    rows, y = make_data(n=50, k=4)
-    norm = KERNELS[kernel]
-    gram = {"rbf": rbf_kernel(rows, gamma=0.3), "poly": polynomial_kernel(rows, gamma=0.5, degree=2, coef0=0.5)}[kernel]
-    Phi = features(gram)
-    weight = np.random.default_rng(5).uniform(0.2, 2.5, len(rows))
-    for number, (representation, loss) in enumerate(
-        (rep, loss) for rep in representations(4, shared=False) for loss in losses(4)
-    ):
-        intercept, average = ["auto", 0.7, None][number % 3], AVERAGES[number % 4]
-        code = representation.code(4)
-        parameters = update.get_params()
-        reference = Reference(code, cost_table(loss, 4), Phi.shape[1], update.alias, parameters, intercept=intercept)
-        reference.learn(Phi, y, weight)
-        settings = {"representation": representation, "loss": loss, "update": update, "average": average, "decision": "learned"}
-        model = PredtronClassifier(norm=norm, **settings, **intercept_settings(intercept))
-        model.partial_fit(rows, y, classes=np.arange(4), sample_weight=weight)
-        W, b = reference.mean(average)
-        assert_close(predicting_scores(model, rows), Phi @ W.T + b, 1e-8)
-        counts = reference.t, reference.n_mistakes, reference.n_updates
-        assert (model.t_, model.n_mistakes_, model.n_updates_) == counts
-        np.testing.assert_allclose(model.cumulative_loss_, reference.cumulative_loss, rtol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", sorted(PAIRWISE_KERNEL_FUNCTIONS))
@@ -196,23 +134,6 @@ def test_support_of_queries_counts_rows_as_given():
         assert_close(model.predict(rows), rbf_kernel(X, X[model.support_], gamma=0.2) @ model.dual_coef_)
 
 
-def test_dense_and_sparse_rows_in_turns():
-    X, y = make_data(k=4)
-    S = sparse.csr_matrix(X)
-    models = [PredtronClassifier(norm=RKHS(gamma=0.3)) for _ in range(3)]
-    for turn, begin in enumerate(range(0, 90, 10)):
-        some = slice(begin, begin + 10)
-        for first, model in enumerate(models):
-            rows = X if first == 2 or (turn + first) % 2 else S
-            model.partial_fit(rows[some], y[some], classes=np.arange(4))
-    assert sparse.issparse(models[0]._model.learner.weights.support.rows) and not sparse.issparse(
-        models[1]._model.learner.weights.support.rows
-    )
-    for model in models[:2]:
-        assert_close(model.dual_coef_, models[2].dual_coef_)
-        assert_close(model.decision_function(S), models[2].decision_function(X))
-
-
 def test_epochs_are_passes_in_the_order_of_their_permutations():
     """From the second epoch on scores follow the steps; a row of several epochs is kept once."""
     X, y = make_data(n=400, k=4)
@@ -259,11 +180,10 @@ def test_the_threshold_of_one_score_in_a_stream_is_that_of_the_primal_learner():
     assert model.threshold_ == primal.threshold_
 
 
-@pytest.mark.parametrize("budget", [None, 20])
-def test_pickles_and_copies_go_on(budget):
+def test_pickles_and_copies_within_a_budget_go_on():
     X, y = make_data(n=120, k=4)
     for rows in (X, sparse.csr_matrix(X)):
-        model = PredtronClassifier(norm=RKHS(gamma=0.3, budget=budget)).partial_fit(rows[:60], y[:60], classes=np.arange(4))
+        model = PredtronClassifier(norm=RKHS(gamma=0.3, budget=20)).partial_fit(rows[:60], y[:60], classes=np.arange(4))
         copies = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
         for other in (model, *copies):
             other.partial_fit(rows[60:], y[60:])
@@ -271,18 +191,6 @@ def test_pickles_and_copies_go_on(budget):
             np.testing.assert_array_equal(other.dual_coef_, model.dual_coef_)
             np.testing.assert_array_equal(other.support_, model.support_)
             assert other.budget_loss_ == model.budget_loss_
-
-
-@pytest.mark.parametrize("budget", [None, 20])
-def test_models_from_a_memory_map_go_on(budget, tmp_path):
-    X, y = make_data(n=120, k=4)
-    model = PredtronClassifier(norm=RKHS(gamma=0.3, budget=budget), random_state=0).fit(X[:60], y[:60])
-    joblib.dump(model, tmp_path / "model")
-    mapped = joblib.load(tmp_path / "model", mmap_mode="r")
-    model.partial_fit(X[60:], y[60:])
-    mapped.partial_fit(X[60:], y[60:])
-    np.testing.assert_array_equal(mapped.support_, model.support_)
-    np.testing.assert_array_equal(mapped.decision_function(X), model.decision_function(X))
 
 
 def test_precomputed_kernels():
@@ -345,19 +253,6 @@ def test_rings_are_learned_where_linear_scores_cannot(estimator):
 # ---------------------------------------------------------------------------------------------------------- the bounds
 
 
-def test_loss_suffered_within_the_bound_of_a_kernel():
-    """R^2 = k(x, x) + s^2 = 1 + s^2."""
-    X, y = ring_ranks(200)
-    for update in ("adaptive", "loss_driven", "perceptron", LossAugmented(eta="theory"), PassiveAggressive()):
-        for estimator in (PredtronClassifier(), PredtronOrdinalClassifier()):
-            model = clone(estimator).set_params(norm=RKHS(gamma=2.0), update=update, intercept_scaling=0.5, average=False)
-            online = clone(model).partial_fit(X, y, classes=np.unique(y))
-            apart = model.set_params(max_iter=200, random_state=0).fit(X, y).margin(X, y)
-            assert apart > 0
-            bound = online.loss_bound(apart, radius=1.25**0.5)
-            assert 0 < online.cumulative_loss_ <= bound
-
-
 def test_the_radius_seen_is_that_of_the_kernel():
     X, y = make_data(k=4)
     model = PredtronClassifier(
@@ -387,27 +282,6 @@ def test_no_bound_where_none_is_proven(norm):
 
 
 # ----------------------------------------------------------------------------------------------------------- the errors
-
-
-@pytest.mark.parametrize(
-    ("norm", "message"),
-    [
-        (RKHS(kernel="gauss"), "The 'kernel' parameter of RKHS"),
-        (RKHS(gamma=0), "The 'gamma' parameter of RKHS"),
-        (RKHS(gamma=-1.0), "The 'gamma' parameter of RKHS"),
-        (RKHS(degree=-1), "The 'degree' parameter of RKHS"),
-        (RKHS(coef0=np.nan), "The 'coef0' parameter of RKHS"),
-        (RKHS(budget=0), "The 'budget' parameter of RKHS"),
-        (RKHS(budget=2.5), "The 'budget' parameter of RKHS"),
-        (RKHS(kernel=lambda A, B: np.ones(3)), r"returned shape \(3,\) for 16 and 16 rows"),
-    ],
-)
-def test_bad_parameters(norm, message):
-    X, y = make_data(k=4)
-    model = PredtronClassifier(norm=norm)
-    with pytest.raises(ValueError, match=message):
-        model.fit(X, y)
-    assert not hasattr(model, "classes_")
 
 
 def test_attributes_of_other_norms():

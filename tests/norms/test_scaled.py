@@ -1,20 +1,29 @@
 """norm="scaled": against its plain-Python learner, under any units and offsets, with features of every kind."""
 
-import copy
 import pickle
 
 import numpy as np
 import pytest
-from cases import Hours, cost_table, intercept_settings, layouts, name, pairwise, random_costs, state, updates_of_the_reference
+from cases import (
+    AVERAGES,
+    cost_table,
+    intercept_settings,
+    layouts,
+    name,
+    pairwise,
+    random_costs,
+    state,
+    updates_of_the_reference,
+)
 from inside import predicting_scores, weights_of
-from reference.scaled import Features, ScaledRankingReference, ScaledReference
+from reference.scaled import Features, ScaledReference
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
+from worlds import RANKING_LOSSES, assert_agrees
 
 from sklearn_predtron import (
-    Predtron,
     PredtronBinaryClassifier,
     PredtronBipartiteClassifier,
     PredtronClassifier,
@@ -26,21 +35,9 @@ from sklearn_predtron import (
 )
 from sklearn_predtron.losses import CostMatrix, Reject, ZeroOne
 from sklearn_predtron.representations import OneHot, SharedThermometer, Sign, Thermometer
-from sklearn_predtron.updates import (
-    MMP,
-    Adaptive,
-    ListNet,
-    LossAugmented,
-    LossDriven,
-    MaxPair,
-    PassiveAggressive,
-    PerceptronUpdate,
-    Slam,
-    Subgradient,
-)
-from tests.families.test_ranking import LOSSES, REPRESENTATIONS, WARM, learn, make_labels, make_queries, warmed, warmed_labels
+from sklearn_predtron.updates import Adaptive, LossDriven, Subgradient
+from tests.families.test_ranking import learn, make_queries
 
-AVERAGES = ["linear", "uniform", 7.5, False]
 K = 4
 LAYOUTS = ["dense float64", "dense float32", "csr float64 int32", "csr float32 int64"]
 PROBLEMS = [
@@ -77,43 +74,7 @@ def reference_for(update, problem, p, intercept="auto", form="dense"):
     return ScaledReference(code, cost_table(loss, k), p, update.alias, update.get_params(), **settings)
 
 
-def assert_agrees(model, reference, average, rtol=1e-9):
-    """The same iterates and averages, in units of each feature, and the same counts."""
-    unit = 1 / np.sqrt(np.where(reference.features.inverse > 0, reference.features.inverse, 1))
-    found = [(model.coef_, model.intercept_), (model.last_coef_, model.last_intercept_)]
-    for (coef, intercept), (W, b) in zip(found, reference.averages(average), strict=True):
-        coef, W = np.atleast_2d(coef), W[: len(np.atleast_2d(coef))]
-        size = np.abs(W * unit).max()
-        np.testing.assert_allclose(coef * unit, W * unit, rtol=0, atol=rtol * size)
-        if not getattr(reference, "queries", False):
-            terms = np.abs(W * reference.features.mean).sum() + np.abs(b).max()
-            np.testing.assert_allclose(intercept, b, rtol=0, atol=rtol * terms)
-    assert (model.t_, model.n_mistakes_, model.n_updates_) == (reference.t, reference.n_mistakes, reference.n_updates)
-    np.testing.assert_allclose(model.cumulative_loss_, reference.cumulative_loss, rtol=1e-12)
-
-
 # ------------------------------------------------------------------------------------------------------- by the reference
-
-
-INTERCEPTS = [("auto", False), ("auto", True), (0.7, True), (None, False)]  # its feature, and whether rounds have weights
-
-
-@pytest.mark.parametrize(
-    ("update", "problem", "offset"), pairwise(updates_of_the_reference(), PROBLEMS, INTERCEPTS), ids=lambda part: name(part)[:40]
-)
-def test_iterates_and_averages(update, problem, offset):
-    intercept, weighted = offset
-    if isinstance(problem[1], SharedThermometer) and intercept is None:
-        intercept = 1.3
-    X, y = raw(k=problem[0])
-    weight = np.random.default_rng(5).uniform(0.2, 2.5, len(X)) if weighted else None
-    references = [reference_for(update, problem, X.shape[1], intercept, form).learn(X, y, weight) for form in ("dense", "csr")]
-    for i, average in enumerate(AVERAGES):
-        rows, reference = layouts(X)[LAYOUTS[i]], references[LAYOUTS[i].startswith("csr")]
-        assert reference.n_updates > 5
-        model = make(update, average, *problem[1:], **intercept_settings(intercept))
-        model.partial_fit(rows, y, classes=np.arange(problem[0]), sample_weight=weight)
-        assert_agrees(model, reference, average)
 
 
 @pytest.mark.parametrize("update", [Adaptive(), LossDriven(eta=0.3), Subgradient()], ids=name)
@@ -156,88 +117,6 @@ def test_statistics_are_those_of_all_rows_from_the_first_epoch_of_fit_on(problem
     assert_agrees(model, reference, "linear")
     reference.frozen = reference.all_met = False
     assert_agrees(model.partial_fit(layouts(X)[form][:20], y[:20]), reference.learn(X[:20], y[:20]), "linear")
-
-
-@pytest.mark.parametrize(("form", "first", "k", "p"), pairwise(LAYOUTS, ["class-major", "feature-major"], [2, 3, 9], [7, 8, 20]))
-def test_all_widths_and_layouts(first, form, k, p):
-    X, y = raw(p=p, k=k, seed=p + k)
-    reference = reference_for(Adaptive(), (k, OneHot(), ZeroOne()), p)
-    start = X[:1] if first == "class-major" else sparse.csr_matrix(X[:1])
-    for rows, labels, dense in [(X[:1], y[:1], first == "class-major"), (X[1:], y[1:], form.startswith("dense"))]:
-        reference.features.dense = dense
-        reference.learn(rows, labels)
-    model = make().partial_fit(start, y[:1], classes=np.arange(k)).partial_fit(layouts(X)[form][1:], y[1:])
-    assert_agrees(model, reference, "linear")
-    scores = model.decision_function(layouts(X)[form])
-    np.testing.assert_allclose(
-        scores[:, 1] - scores[:, 0] if k > 2 else scores,
-        X @ (model.coef_[1] - model.coef_[0]) + model.intercept_[1] - model.intercept_[0],
-        atol=1e-9,
-    )
-
-
-def test_dense_and_sparse_rows_in_turns():
-    X, y = raw()
-    for shift in (0, 1):
-        model, reference = make(), reference_for(Adaptive(), (K, OneHot(), ZeroOne()), X.shape[1])
-        for i in range(len(y)):
-            reference.features.dense = (i + shift) % 3 == 0
-            reference.learn(X[i : i + 1], y[i : i + 1])
-            row = X[i : i + 1] if reference.features.dense else sparse.csr_matrix(X[i : i + 1])
-            model.partial_fit(row, y[i : i + 1], classes=np.arange(K))
-        assert_agrees(model, reference, "linear")
-
-
-UPDATES_OF_QUERIES = [
-    Adaptive(),
-    LossAugmented(),
-    PassiveAggressive(C=0.1),
-    PerceptronUpdate(),
-    Slam(eta=0.2),
-    Slam(eta="invsqrt"),
-]
-UPDATES_OF_QUERIES += [MaxPair(), ListNet()]
-
-
-def reference_of_rankings(update, loss, X, y, form, n_labels=None):
-    settings = {"n_labels": n_labels, "kappa": 0.3 if n_labels is None else 1.0, "dense": form.startswith("dense")}
-    f, p, first = REPRESENTATIONS["log"][1], np.shape(X[0])[-1], ListNet(eta=0.1)
-    reference = ScaledRankingReference(LOSSES[loss][1], f, p, first.alias, first.get_params(), **settings)
-    reference.learn(X[:WARM], y[:WARM]).change(update.alias, update.get_params()).learn(X[WARM:], y[WARM:])
-    assert reference.n_updates > 3
-    return reference
-
-
-def in_units(X):
-    """The same features in other units, with offsets."""
-    p = np.shape(X[0])[-1]
-    units, offset = 10 ** np.linspace(-2, 3, p), np.arange(p) % 3 * 4.0
-    return [x * units + (x != 0) * offset for x in X]
-
-
-@pytest.mark.parametrize("loss", ["ndcg", "kendall"])
-@pytest.mark.parametrize("update", UPDATES_OF_QUERIES, ids=name)
-def test_queries(update, loss):
-    if loss == "kendall" and update.alias == "slam":
-        pytest.skip("has no weights")
-    X, y = make_queries(LOSSES[loss][2])
-    X = in_units(X)
-    for form in ("dense float64", "csr float64 int32"):  # the reference has rows of double precision
-        reference = reference_of_rankings(update, loss, X, y, form)
-        for average in AVERAGES:
-            model = PredtronRanker(update=update, loss=LOSSES[loss][0], norm="scaled", average=average)
-            assert_agrees(warmed(model, X, y, form=form), reference, average)
-
-
-@pytest.mark.parametrize("update", [*UPDATES_OF_QUERIES, MMP()], ids=name)
-def test_ranked_labels(update):
-    X, y = make_labels(LOSSES["ndcg"][2])
-    X = np.array(in_units(X))
-    for form in ("dense float64", "csr float64 int32"):
-        reference = reference_of_rankings(update, "ndcg", X, y, form, n_labels=y.shape[1])
-        for average in AVERAGES:
-            model = PredtronLabelRanker(update=update, norm="scaled", average=average)
-            assert_agrees(warmed_labels(model, layouts(X)[form], y), reference, average)
 
 
 # ---------------------------------------------------------------------------------------------------- units and offsets
@@ -494,14 +373,6 @@ def test_the_mean_is_of_all_values_after_dense_and_sparse_rows():
             np.testing.assert_allclose(weights_of(model)._field(0), X[: i + 10].mean(axis=0), rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
-def test_dense_and_sparse_rows_without_zeros_are_the_same(update):
-    X, y = np.random.default_rng(0).standard_normal((500, 24)), frequencies()[1]
-    models = [make(update).partial_fit(form(X), y, classes=[0, 1, 2]) for form in (np.asarray, sparse.csr_matrix)]
-    scores = [model.decision_function(X) for model in models]
-    np.testing.assert_allclose(scores[1], scores[0], rtol=0, atol=1e-8 * np.abs(scores[0]).max())
-
-
 @pytest.mark.parametrize("data", SETS)
 def test_as_good_as_standardised_beforehand(data):
     X, y = SETS[data](return_X_y=True)
@@ -637,22 +508,6 @@ def test_tiny_features():
 
 
 @pytest.mark.parametrize("form", LAYOUTS)
-@pytest.mark.parametrize("representation", ["onehot", "shared"])
-def test_partial_fit_is_the_same_in_any_split_and_after_a_pickle(form, representation):
-    X, y = raw()
-    rows = layouts(X)[form]
-    whole = make(representation=representation).partial_fit(rows, y, classes=np.arange(K))
-    for size in (1, 7):
-        model = make(representation=representation)
-        for i in range(0, len(y), size):
-            model.partial_fit(rows[i : i + size], y[i : i + size], classes=np.arange(K))
-            if i % 3 == 0:
-                model = pickle.loads(pickle.dumps(copy.deepcopy(model)))
-            model.predict(rows[:2])
-        assert state(model) == state(whole)
-
-
-@pytest.mark.parametrize("form", LAYOUTS)
 def test_predictions_along_the_way_are_those_made_between_calls(form):
     """An estimator that watches what the average predicts sees what `predict` would say."""
     X, y = raw(n=120)
@@ -677,43 +532,6 @@ def test_predictions_along_the_way_are_the_same_for_dense_and_sparse_rows():
     assert np.count_nonzero(seen[0]) > 50
 
 
-def test_average_stopped_and_started():
-    X, y = raw()
-    for rows in (X, sparse.csr_matrix(X)):
-        model = make().partial_fit(rows[:20], y[:20], classes=np.arange(K))
-        model.set_params(average=False).partial_fit(rows[20:40], y[20:40])
-        np.testing.assert_array_equal(model.coef_, model.last_coef_)
-        model.set_params(average="uniform").partial_fit(rows[40:], y[40:])
-        assert not np.array_equal(model.coef_, model.last_coef_)
-
-
-def test_an_exception_of_the_problem_leaves_the_last_complete_round():
-    class Failing(Hours):
-        fails = None
-
-        def loss(self, prediction, y):
-            if y == self.fails:
-                raise RuntimeError("no such hour")
-            return super().loss(prediction, y)
-
-    X, y = raw(k=12)
-    for rows in (X, sparse.csr_matrix(X)):
-        problem = Failing()
-        model = Predtron(problem, norm="scaled").partial_fit(rows[:40], list(y[:40]))
-        before = state(model), pickle.dumps(model._model.learner.weights)
-        problem.fails = int(y[40])
-        with pytest.raises(RuntimeError, match="no such hour"):
-            model.partial_fit(rows[40:41], [int(y[40])])
-        assert (state(model), pickle.dumps(model._model.learner.weights)) == before
-
-
-def test_no_loss_bound():
-    X, y = raw()
-    for estimator in (make(intercept_scaling=1.0), make(representation="shared", intercept_scaling=1.0)):
-        with pytest.raises(ValueError, match="No loss bound is proven for norm='scaled'"):
-            estimator.fit(X, y).loss_bound(1.0, 1.0)
-
-
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_margin_is_that_of_standardised_rows(form):
     """With the statistics of the end, it is l2's margin on the scaled rows."""
@@ -729,22 +547,8 @@ def test_margin_is_that_of_standardised_rows(form):
     np.testing.assert_allclose(model.margin(X * 10 ** np.arange(6) + 5, y) * length, margin, rtol=1e-9)
 
 
-def test_multilabel_and_ordinal_faces():
-    X, y = raw(n=200)
-    Y = np.column_stack([y == 1, y > 1, y == 3]).astype(int)
-    for rows in (X, sparse.csr_matrix(X)):
-        multilabel = PredtronMultilabelClassifier(norm="scaled", random_state=0).fit(rows, Y)
-        plain = PredtronMultilabelClassifier(norm="l2", random_state=0).fit(rows, Y)
-        assert multilabel.score(rows, Y) > plain.score(rows, Y)
-        for representation in ("thermometer", "shared"):
-            ordinal = PredtronOrdinalClassifier(norm="scaled", representation=representation, random_state=0).fit(rows, y)
-            assert np.isfinite(ordinal.coef_).all()
-    prank = PredtronOrdinalClassifier(norm="scaled", representation="shared", update="prank").fit(X, y)
-    assert (np.diff(prank.last_intercept_) <= 1e-9).all()
-
-
 def test_queries_with_offsets_rank_as_without():
-    rng, (X, y) = np.random.default_rng(0), make_queries(LOSSES["ndcg"][2], n=60)
+    rng, (X, y) = np.random.default_rng(0), make_queries(RANKING_LOSSES["ndcg"][2], n=60)
     X = [rng.standard_normal(x.shape) for x in X]
     models = [learn(PredtronRanker(norm="scaled"), [x + shift for x in X], y) for shift in (0, 1000.0)]
     np.testing.assert_allclose(models[1].last_coef_, models[0].last_coef_, rtol=0, atol=1e-6 * np.abs(models[0].last_coef_).max())

@@ -1,67 +1,27 @@
 """Problems whose features depend on the prediction as well: the loop, against a plain learner and against scores."""
 
-import copy
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
-from cases import assert_close, data, name, needs_callbacks, random_costs, state, updates, updates_of_the_reference
+from cases import Multiclass, assert_close, data, name, updates
 from joint_cases import Tables, tables
 from numpy.testing import assert_array_equal
-from reference.joint import JointReference
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from sklearn_predtron import JointProblem, Predtron, PredtronClassifier, Problem
-from sklearn_predtron.callbacks import EarlyStopping, LossHistory
+from sklearn_predtron import JointProblem, Predtron, PredtronClassifier
+from sklearn_predtron.callbacks import EarlyStopping
 from sklearn_predtron.metrics import progressive_val_score
 from sklearn_predtron.theory import theorem_of
 from sklearn_predtron.updates import LossAugmented, LossDriven, PerceptronUpdate
-
-AVERAGES = ["linear", "uniform", 7.0, False]
-
-
-def costly():
-    """Tables with costs; the prediction at w = 0, whose tie Python's decode cannot report, loses most of the first label's."""
-    cost = random_costs(4)
-    X, y = tables()
-    y[0] = np.flatnonzero(cost.argmax(axis=1) == 0)[0]
-    return X, y, cost
-
-
-@pytest.mark.parametrize("form", ["dense", "csr"])
-@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
-def test_reference(update, form):
-    X, y, cost = costly()
-    problem = Tables(4, cost, form)
-    reference = JointReference(cost, X[0].shape[1], update.alias, update.get_params()).learn(X, y)
-    for average in AVERAGES:
-        model = Predtron(problem, update=update, average=average).partial_fit(X, y)
-        assert_close(model.coef_, reference.mean(average)[0].ravel())
-        assert_close(model.last_coef_, reference.W.ravel())
-        assert (model.t_, model.n_mistakes_, model.n_updates_) == (reference.t, reference.n_mistakes, reference.n_updates)
-        np.testing.assert_allclose(model.cumulative_loss_, reference.cumulative_loss)
-    assert reference.n_updates > 10
-
-
-@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
-def test_reference_with_weights(update):
-    X, y, cost = costly()
-    weight = np.random.default_rng(5).choice([0.5, 0.0, 1.0, 3.0], len(y))
-    weight[0] = 1.0
-    reference = JointReference(cost, X[0].shape[1], update.alias, update.get_params()).learn(X, y, weight)
-    model = Predtron(Tables(4, cost), update=update, average="linear").partial_fit(X, y, sample_weight=weight)
-    assert_close(model.coef_, reference.mean("linear")[0].ravel())
-    assert model.t_ == reference.t == (weight > 0).sum()
 
 
 def test_average_that_chooses_itself():
     """What "auto" predicts is one of its candidates, and its charges are those of the same problem with scores."""
     X, y = data(n=200, k=3)
     ours = Predtron(Blocks(3, X.shape[1]), average="auto").partial_fit(X, y)
-    theirs = Predtron(Codes(3), norm="l2", average="auto", fit_intercept=False).partial_fit(X, y)
+    theirs = Predtron(Multiclass(3), norm="l2", average="auto", fit_intercept=False).partial_fit(X, y)
     assert ours.average_ == theirs.average_
     assert ours.progressive_loss_ == theirs.progressive_loss_
     assert_close(ours.coef_, theirs.coef_.ravel())
@@ -89,32 +49,6 @@ def test_candidates_are_charged_more_rarely_where_averages_are_long(p, every):
     X, y = tables(130)
     Predtron(Counting(4), average="auto").partial_fit(X, y)
     assert len(calls) == 130 + 2 * len(range(0, 130, every))
-
-
-class Codes(Problem):
-    """Classes with the 0-1 loss and one-hot codes."""
-
-    c_L = C_L = 1.0
-    D2 = 2.0
-
-    def __init__(self, k):
-        self.k = k
-
-    @property
-    def n_scores(self):
-        return self.k
-
-    def decode(self, t):
-        return int(t.argmax())
-
-    def loss(self, prediction, y):
-        return float(prediction != y)
-
-    def representation(self, prediction):
-        return np.eye(self.k)[prediction]
-
-    def augmented_decode(self, t, y):
-        return int((t + (np.arange(self.k) != y)).argmax())
 
 
 class Blocks(JointProblem):
@@ -161,11 +95,11 @@ def test_blocks_are_the_classifier(update):
     X, y = data(k=3)
     assert y[0] != 0
     rows = sparse.csr_matrix(X)
-    for average in [*AVERAGES, None]:
+    for average in ["linear", "uniform", 7.0, False, None]:
         how = {"norm": "l2", "update": update, "average": average}
         how |= {"fit_intercept": False, "max_iter": 2, "random_state": 0}
         ours, wide = Predtron(Blocks(3, X.shape[1]), **how), Predtron(SparseBlocks(3, X.shape[1]), **how)
-        theirs, codes = PredtronClassifier(representation="onehot", **how, cv=0), Predtron(Codes(3), **how)
+        theirs, codes = PredtronClassifier(representation="onehot", **how, cv=0), Predtron(Multiclass(3), **how)
         for model, inputs in [(ours, X), (theirs, X), (codes, X), (wide, rows)]:
             model.fit(inputs, y)
         for model in (theirs, codes):
@@ -180,31 +114,6 @@ def test_blocks_are_the_classifier(update):
 
 
 # ------------------------------------------------------------------------------------------- what the loop promises
-
-
-@pytest.mark.parametrize("average", [None, "linear", 7.0, False])
-@pytest.mark.parametrize("update", updates(), ids=name)
-def test_split_of_the_stream_changes_nothing(update, average):
-    X, y = tables(30)
-    whole = Predtron(Tables(4), update=update, average=average).partial_fit(X, y)
-    parts = Predtron(Tables(4), update=update, average=average)
-    for first, last in [(0, 1), (1, 8), (8, 9), (9, 30)]:
-        parts.partial_fit(X[first:last], y[first:last])
-    assert state(parts) == state(whole)
-
-
-@pytest.mark.parametrize("update", updates(), ids=name)
-def test_copies_and_pickles_go_on(update):
-    X, y = tables()
-    for average in [None, False]:
-        model = Predtron(Tables(4), update=update, average=average).partial_fit(X[:20], y[:20])
-        others = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
-        before = state(model)
-        model.partial_fit(X[20:], y[20:])
-        for other in others:
-            assert state(other) == before
-            assert state(other.partial_fit(X[20:], y[20:])) == state(model)
-            assert_array_equal(other.predict(X), model.predict(X))
 
 
 def test_weights_are_handed_over_in_place_and_cannot_be_written():
@@ -248,49 +157,6 @@ def test_a_step_along_sparse_features_costs_what_they_are_many():
     y = np.arange(100) % 4
     model = Predtron(Wide(4), average=False).partial_fit(X, y)
     assert model.n_updates_ > 50
-
-
-def test_learning_goes_on_with_warm_start_and_callbacks():
-    X, y = tables()
-    history = LossHistory()
-    model = Predtron(Tables(4), max_iter=2, shuffle=False, warm_start=True).set_callbacks(history)
-    model.fit(X, y).fit(X, y)
-    assert model.t_ == 4 * len(y)
-    assert model.n_iter_ == len(model.loss_curve_) == 2
-    streamed = Predtron(Tables(4), average="linear")
-    for _ in range(4):
-        streamed.partial_fit(X, y)
-    assert_array_equal(model.coef_, streamed.coef_)
-
-
-@needs_callbacks
-def test_callbacks_see_the_model_of_each_epoch():
-    X, y = tables()
-    scores = []
-
-    class Watch:
-        def setup(self, estimator, context): ...
-        def teardown(self, estimator, context): ...
-        def on_fit_task_begin(self, estimator, context): ...
-        def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
-            scores.append(fitted_estimator.score(X, y))
-
-    model = Predtron(Tables(4), max_iter=3, random_state=0).set_callbacks(Watch()).fit(X, y)
-    assert scores[-1] == model.score(X, y)
-    assert len(scores) == 4
-
-
-def test_random_state_and_sample_weight_of_fit():
-    X, y = tables()
-    weight = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
-    first, second = (Predtron(Tables(4), random_state=3).fit(X, y, sample_weight=weight) for _ in range(2))
-    assert state(first) == state(second)
-    there = np.flatnonzero(weight)
-    assert first.t_ == first.n_iter_ * len(there)
-    kept = Predtron(Tables(4), shuffle=False).fit(X, y, sample_weight=weight)
-    alone = Predtron(Tables(4), shuffle=False).fit([X[i] for i in there], y[there], sample_weight=weight[there])
-    assert_array_equal(kept.coef_, alone.coef_)
-    assert kept.score(X, y, sample_weight=weight) == pytest.approx(1 - np.average(kept.sample_loss(X, y), weights=weight))
 
 
 @pytest.mark.parametrize("form", [list, tuple, np.asarray, lambda X: np.asarray(X + [None], dtype=object)[:-1]], ids=range(4))

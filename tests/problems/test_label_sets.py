@@ -7,73 +7,22 @@ from functools import cache
 import numpy as np
 import pytest
 from cases import name
+from reference.sets import FORMULAS, all_sets, allowed, counts_of, quotient
 from scipy import sparse
 from sklearn.metrics import accuracy_score, fbeta_score, hamming_loss, jaccard_score
+from told import told, unit_rows
 
 from sklearn_predtron._core.averages import Average
-from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._support.parts import kinds
-from sklearn_predtron.families.input.reading import as_rows
-from sklearn_predtron.losses import (
-    AtK,
-    BalancedError,
-    CountLoss,
-    ErrorSetSize,
-    FBeta,
-    GMean,
-    Hamming,
-    Jaccard,
-    PrecisionAtK,
-    RecallAtK,
-    SubsetLoss,
-    SubsetZeroOne,
-)
+from sklearn_predtron.losses import AtK, CountLoss, ErrorSetSize, FBeta, Hamming, Jaccard, PrecisionAtK, RecallAtK, SubsetZeroOne
 from sklearn_predtron.metrics._scorers import mean_of_sets
-from sklearn_predtron.norms._l2 import L2Weights
 from sklearn_predtron.problems._label_sets import Indicators, SparseIndicators
-from sklearn_predtron.problems._user import Objects, PythonProblem
 from sklearn_predtron.representations import SignVector
 from sklearn_predtron.updates import _rules as core
 
 # ------------------------------------------------------------------------------- losses, written a second time for arrays
 
 
-def quotient(part, whole):
-    """0 / 0 is 1."""
-    return np.where(whole > 0, part / np.where(whole > 0, whole, 1), 1.0)
-
-
-def f_loss(beta):
-    return lambda a, b, c, d: 1 - quotient((1 + beta**2) * a, (1 + beta**2) * a + b + beta**2 * c)
-
-
-def asymmetric(a, b, c, d):
-    return (3.0 * b + c) / (1 + a + b + c + d)
-
-
-def wavy(a, b, c, d):
-    """Neither monotone nor positive at every mistake."""
-    return ((2 * b + 3 * c) % 5) / 4
-
-
-FORMULAS = [
-    (Hamming(), lambda a, b, c, d: (b + c) / (a + b + c + d)),
-    (SubsetZeroOne(), lambda a, b, c, d: 1.0 * (b + c > 0)),
-    (ErrorSetSize(), lambda a, b, c, d: np.where((a + c) * (b + d) > 0, b * c / np.maximum((a + c) * (b + d), 1), 0)),
-    (FBeta(), f_loss(1)),
-    (FBeta(beta=0.5), f_loss(0.5)),
-    (FBeta(beta=2), f_loss(2)),
-    (Jaccard(), lambda a, b, c, d: 1 - quotient(a, a + b + c)),
-    (BalancedError(), lambda a, b, c, d: (2 - quotient(a, a + c) - quotient(d, b + d)) / (1 + ((a + c > 0) & (b + d > 0)))),
-    (GMean(), lambda a, b, c, d: 1 - np.sqrt(quotient(a, a + c) * quotient(d, b + d))),
-    *((PrecisionAtK(k=k), lambda a, b, c, d: b / (a + b)) for k in (1, 2, 4, 0.6)),
-    *((RecallAtK(k=k), lambda a, b, c, d: 1 - quotient(a, a + c)) for k in (1, 3)),
-    *((PrecisionAtK(k=k, rule="at_least"), lambda a, b, c, d: b / (a + b)) for k in (1, 2, 4)),
-    *((RecallAtK(k=k, rule="at_most"), lambda a, b, c, d: 1 - quotient(a, a + c)) for k in (1, 3, 0.4)),
-    (CountLoss(asymmetric), asymmetric),
-    (CountLoss(wavy), wavy),
-]
 NAMES = [loss.function.__name__ if isinstance(loss, CountLoss) else name(loss) for loss, _ in FORMULAS]
 each_loss = pytest.mark.parametrize(("loss", "formula"), FORMULAS, ids=NAMES)
 
@@ -81,24 +30,6 @@ each_loss = pytest.mark.parametrize(("loss", "formula"), FORMULAS, ids=NAMES)
 def sizes(loss, largest=8):
     """The numbers of labels that a loss is about."""
     return range(int(max(loss.k, 1)) if isinstance(loss, AtK) else 1 + isinstance(loss, ErrorSetSize), largest + 1)
-
-
-def counts_of(sigma, y):
-    """a, b, c, d of sets and labels, the last axis being the labels."""
-    a, on, true = (rows.sum(axis=-1) for rows in (sigma & y, sigma & np.ones_like(y), np.ones_like(sigma) & y))
-    return a, on - a, true - a, sigma.shape[-1] - on - true + a
-
-
-def all_sets(m, loss=None):
-    """Every set that may be predicted, one in a row."""
-    sets = (np.arange(2**m)[:, None] >> np.arange(m)) & 1
-    return sets[allowed(loss, sets.sum(axis=1), m)] if isinstance(loss, AtK) else sets
-
-
-def allowed(loss, n_predicted, m):
-    """Whether sets of so many of m labels may be predicted, of a loss at k."""
-    k = loss.k if loss.k >= 1 else max(1, round(loss.k * m))
-    return {"exactly": n_predicted == k, "at_least": n_predicted >= k, "at_most": n_predicted <= k}[loss.rule]
 
 
 def enumerate_sets(loss, formula, t, y):
@@ -133,44 +64,9 @@ def enumerate_counts(loss, formula, t, y):
 # ------------------------------------------------------------------------------------------------------- compiled rounds
 
 
-class Told:
-    """A problem whose step brings the weights to the scores that its label is."""
-
-    c_L = C_L = None
-
-    def __init__(self, m):
-        self.n_scores = m
-
-    def decode(self, t):
-        return np.zeros(self.n_scores)
-
-    def loss(self, prediction, y):
-        return 1.0
-
-    def correct(self, y, competitor):
-        return y
-
-    def representation(self, prediction):
-        return prediction
-
-
-def rows_of(n):
-    return as_rows(sparse.csr_matrix(np.ones((1, 1))) if n == 1 else sparse.identity(n, format="csr"))
-
-
-def told(t):
-    """Weights whose scores of the unit vectors are the rows of t."""
-    weights = L2Weights(t.shape[1], len(t), Intercept(False, 1.0), averaging=False)
-    Learner(weights, PythonProblem(Told(t.shape[1]), checked=False), core.PerceptronRule(1.0), Average()).learn(
-        rows_of(len(t)), Objects(list(t))
-    )
-    assert np.array_equal(weights.last()[0].T, t)
-    return weights
-
-
 def rounds(problem, weights, y, update):
     """One compiled round for each row: the loss suffered, and the change of the scores."""
-    weights, rows, labels, order = copy.deepcopy(weights), rows_of(len(y)), Indicators(y.astype(np.uint8)), np.arange(len(y))
+    weights, rows, labels, order = copy.deepcopy(weights), unit_rows(len(y)), Indicators(y.astype(np.uint8)), np.arange(len(y))
     before, learner, total = weights.last()[0].T, Learner(weights, problem, update, Average()), []
     for i in range(len(y)):
         learner.learn(rows, labels, order[i : i + 1])
@@ -304,14 +200,6 @@ def test_competitors_among_all_counts(loss, formula):
         check_rounds(loss, formula, t, y, weights, found)
 
 
-@each_loss
-def test_enumerations_agree(loss, formula):
-    t, y, _ = draws(6, 100, seed=2)
-    for costs, scores, row, label in zip(*enumerate_sets(loss, formula, t, y), t, y, strict=True):
-        counted = enumerate_counts(loss, formula, row, label)
-        np.testing.assert_allclose((costs + scores).max(), (counted[0] + counted[1]).max(), atol=1e-12 * (1 + np.abs(row).sum()))
-
-
 @pytest.mark.parametrize("size", [1, 2, 16, 17, 33, 100, 1000])
 def test_sorted_labels_of_any_number(size):
     """Runs of the merge sort of every length: the k best labels, at ties the first."""
@@ -429,10 +317,6 @@ def test_losses_are_the_metrics_of_scikit_learn():
             np.testing.assert_allclose(FBeta(beta=beta).of_counts(*counts).mean(), expected)
 
 
-def test_every_loss_is_here():
-    assert set(kinds(SubsetLoss)) <= {type(loss) for loss, _ in FORMULAS}
-
-
 def test_losses_at_k_that_were_saved_without_a_rule_predict_exactly_k():
     old = PrecisionAtK.__new__(PrecisionAtK)
     old.__setstate__({"k": 2})
@@ -470,18 +354,6 @@ def smooth(m, n=100):
     rng = np.random.default_rng(m)
     t = rng.standard_normal((n, m)) * 10 ** rng.uniform(-2, 1, (n, 1))
     return t, (rng.random((n, m)) < 0.5).astype(int)
-
-
-@each_loss
-def test_surrogate_bounds_the_loss(loss, formula):
-    """phi >= L above the least, and phi >= 0 (Lemma 9)."""
-    for m in sizes(loss):
-        t, y, weights = draws(m, 300, seed=3)
-        phi, _ = surrogates(loss.build(SignVector(), m), weights, y)
-        suffered, _ = rounds(loss.build(SignVector(), m), weights, y, core.PerceptronRule(1.0))
-        assert (phi >= suffered - smallest_loss(loss, y) - tolerance(t) - 1e-12 * len(y)).all()
-        assert (phi >= 0).all()
-        assert (phi > 0).any() or (isinstance(loss, AtK) and len(all_sets(m, loss)) == 1)
 
 
 @each_loss

@@ -76,7 +76,7 @@ class BatchLearner:
         self.how = {"beta2": beta2, "balance": balance}
         self.loss, self.kappa = loss, kappa
         self.w, self.b, self.w_sum, self.b_sum, self.mass = np.zeros(p), 0.0, np.zeros(p), 0.0, 0.0
-        self.t = self.capped = 0
+        self.t = self.n_mistakes = self.n_updates = self.capped = 0
         self.log_norms = []
         self.log_cap = self.cumulative_loss = 0.0
 
@@ -89,7 +89,9 @@ class BatchLearner:
         r2 = geometric_mean(self.log_norms) if self.log_norms else 0.0
         g, L, h = competitor_change(self.loss, t, y, **self.how)
         cost, score, inside, _ = by_counts(self.loss, t, y, **self.how)
-        self.cumulative_loss += cost[inside & (score >= score[inside].max() - 1e-12)].max()
+        suffered = cost[inside & (score >= score[inside].max() - 1e-12)].max()
+        self.cumulative_loss += suffered
+        self.n_mistakes += suffered > 0
         z = X.T @ g
         g2 = z @ z + r2 * g.sum() ** 2
         if h > 1e-12 and g2 > 0:
@@ -99,9 +101,14 @@ class BatchLearner:
             tau = min(self.kappa * np.exp(self.log_cap / self.capped) if self.capped else np.inf, h / g2)
             self.w = self.w - tau * z
             self.b -= tau * r2 * g.sum()
+            self.n_updates += 1
         self.w_sum, self.b_sum, self.mass = self.w_sum + self.t * self.w, self.b_sum + self.t * self.b, self.mass + self.t
         return self
 
-    def mean(self):
+    @property
+    def W(self):
+        return self.w
+
+    def mean(self, average="linear"):
         """The linear average."""
         return self.w_sum / self.mass, self.b_sum / self.mass

@@ -26,6 +26,7 @@ class Reference:
     """
 
     ready = True  # whether steps may be taken
+    since = 0  # rounds before the average began
 
     def __init__(self, code, cost, n_features, rule, parameters, *, intercept="auto", kappa=1.0, shared=False, norm=None):
         self.code, self.cost = np.asarray(code, dtype=float), np.asarray(cost, dtype=float)
@@ -38,6 +39,13 @@ class Reference:
         self.Theta, self.theta_b = self.W, self.b  # dual weights, and those of the intercept's feature
         self.iterates, self.log_norms, self.log_cap, self.n_cap = [], [], 0.0, 0
         self.t = self.n_mistakes = self.n_updates = self.cumulative_loss = self.R2 = self.mean_weight = 0
+
+    def change(self, rule, parameters):
+        """Go on with another update; another rule begins without what the one before has learned."""
+        if rule != self.rule:
+            self.log_cap, self.n_cap = 0.0, 0
+        self.rule, self.parameters = rule, SimpleNamespace(**parameters)
+        return self
 
     def learn(self, X, y, weight=None):
         weight = np.ones(len(X)) if weight is None else weight
@@ -87,7 +95,7 @@ class Reference:
         """What the present weights make of a row, and what the row adds to the running statistics."""
         norm2, r2 = self.observe(x)
         loss, score = self.cost[label], self.code @ self.scores_of(x)
-        best, right = score == score.max(), self.right[label]
+        best, right = score == score.max(), self.right_of(label, score)
         suffered = loss[best].max()  # the worst maximiser counts
         predicted = int(np.flatnonzero(best & (loss == suffered))[0])
         total = score + loss
@@ -95,6 +103,10 @@ class Reference:
         self.R2 = max(self.R2, self.squared_radius(x, norm2, r2))
         found = {"score": score, "loss": loss, "right": right, "suffered": suffered, "predicted": predicted}
         return SimpleNamespace(**found, augmented=augmented, norm2=norm2, r2=r2, weight=weight, x=x)
+
+    def right_of(self, label, score):
+        """The number of the right prediction."""
+        return self.right[label]
 
     def squared_radius(self, x, norm2, r2):
         if self.shared:
@@ -185,13 +197,17 @@ class Reference:
     def shrinkage(self):
         return 1 - self.parameters.alpha * self.rate() if self.rule == "subgradient" else 1.0
 
-    def mean(self, average):
-        """Weights and offsets averaged over the iterates after each round: "linear", "uniform", a half-life or False."""
-        if average is False:
-            return self.W, self.b
+    def shares(self, average):
+        """The weights of the iterates in an average: "linear", "uniform" or a half-life."""
         t = np.arange(1, self.t + 1)
         forms = {"linear": lambda: t, "uniform": lambda: np.ones(self.t)}
-        share = forms.get(average, lambda: 0.5 ** ((self.t - t) / average))() * [weight for weight, _, _ in self.iterates]
-        share = share / share.sum()
-        W, b = (np.tensordot(share, [iterate[i] for iterate in self.iterates], axes=1) for i in (1, 2))
+        share = forms.get(average, lambda: 0.5 ** ((self.t - t) / average))() * [weight for weight, *_ in self.iterates]
+        share = np.where(t > self.since, share, 0)
+        return share / share.sum()
+
+    def mean(self, average):
+        """Weights and offsets averaged over the iterates after each round, or the last ones if False."""
+        if average is False:
+            return self.W, self.b
+        W, b = (np.tensordot(self.shares(average), [iterate[i] for iterate in self.iterates], axes=1) for i in (1, 2))
         return W, np.sqrt(self.squared_intercept_feature()) * b if self.norm.joined and not self.shared else b

@@ -61,7 +61,7 @@ class Group(PNorm):
 
 
 def power_link(theta, r):
-    """U diag(s^(r - 1)) V^T / |theta|_S(r)^(r - 2): the gradient of |.|_S(r)^2 / 2."""
+    """U diag(s^(r - 1)) V^T / |theta|_S(r)^(r - 2): the gradient of |.|_S(r)^2 / 2; equal rows stay so to the last bit."""
     touched = theta.any(axis=1)
     if not touched.any():
         return np.zeros_like(theta)
@@ -69,7 +69,8 @@ def power_link(theta, r):
     top, s = s[0], s / s[0]
     W = np.zeros_like(theta)
     W[touched] = top * (U * s ** (r - 1)) @ V / np.sum(s**r) ** (1 - 2 / r)
-    return W
+    _, first, same = np.unique(theta, axis=0, return_index=True, return_inverse=True)
+    return W[first[same.ravel()]]
 
 
 class Trace(Euclidean):

@@ -18,6 +18,11 @@ class PreferencesReference(Reference):
         self.Theta, self.theta_b = self.W, self.b
         self.caps = [(0.0, 0)] * len(self.pairs)  # what the rule has learned of each pair
 
+    def change(self, rule, parameters):
+        if rule != self.rule:
+            self.caps = [(0.0, 0)] * len(self.pairs)
+        return super().change(rule, parameters)
+
     def learn_one(self, x, y, weight):
         self.t += 1
         weight = self.relative(weight)

@@ -206,9 +206,8 @@ class RankingReference(Reference):
         self.D2 = 4.0 if self.queries else diameter2(f, len(self.b), len(self.b))
 
     def change(self, rule, parameters):
-        """Go on with another update."""
-        self.rule, self.parameters, self.ahead = rule, SimpleNamespace(**parameters), np.inf
-        return self
+        self.ahead = np.inf
+        return super().change(rule, parameters)
 
     def learn(self, X, y, weight=None):
         weight = np.ones(len(X)) if weight is None else weight

@@ -90,9 +90,7 @@ class ChainReference(Reference):
         """W, b, A, start and end of an average of the iterates, or of the last one."""
         if average is False:
             return self.parts(self.theta)
-        t = np.arange(1, self.t + 1)
-        share = {"linear": t, "uniform": np.ones(self.t)}[average] * [weight for weight, _ in self.iterates]
-        return self.parts(np.tensordot(share / share.sum(), [theta for _, theta in self.iterates], axes=1))
+        return self.parts(np.tensordot(self.shares(average), [theta for _, theta in self.iterates], axes=1))
 
     def parts(self, theta):
         W, b, A, start, end = np.split(theta, np.cumsum([self.K * self.p, self.K, self.K**2, self.K]))

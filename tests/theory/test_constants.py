@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import reference.ranking as plain
 from cases import cost_table, losses
+from worlds import RANKING_LOSSES
 
 import sklearn_predtron.losses as public
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.losses import NDCG, CostMatrix, CostTableLoss, CountLoss, RankingLoss, SequenceLoss, SubsetLoss
 from sklearn_predtron.theory import loss_constants
-from tests.families.test_ranking import LOSSES
 
 
 @pytest.mark.parametrize("k", [2, 3, 6])
@@ -47,10 +47,10 @@ def counts(y, sigma):
 
 
 @pytest.mark.always
-@pytest.mark.parametrize("loss", [*LOSSES, "plateaus", "plateaus@3"])
+@pytest.mark.parametrize("loss", [*RANKING_LOSSES, "plateaus", "plateaus@3"])
 def test_constants_of_lists(loss):
     """The least positive loss of every list of up to 5 items, over all rankings of it."""
-    own, rule, grades = LOSSES.get(loss, (None, None, (0, 1, 3, 3.5)))
+    own, rule, grades = RANKING_LOSSES.get(loss, (None, None, (0, 1, 3, 3.5)))
     if loss == "kendall":
         rule = plain.SwappedPairs()  # of rankings the same, with any number of grades
     elif rule is None:
@@ -75,7 +75,7 @@ def stairs(j):
 
 
 def test_every_loss_of_rankings_is_enumerated():
-    assert {own.alias for own, _, _ in LOSSES.values()} == {kind.alias for kind in kinds(RankingLoss)}
+    assert {own.alias for own, _, _ in RANKING_LOSSES.values()} == {kind.alias for kind in kinds(RankingLoss)}
 
 
 def test_constants_of_several_lists():

@@ -17,12 +17,12 @@ from euclidean import (
 )
 from scipy.optimize import linprog, minimize
 from sklearn.base import clone
+from worlds import POSITIONS
 
 import sklearn_predtron
 from sklearn_predtron.losses import PrecisionAtK
 from sklearn_predtron.norms import L2, Group, PNorm, Trace
 from sklearn_predtron.theory import largest_margin, margin
-from tests.families.test_ranking import REPRESENTATIONS
 from tests.theory.test_theorems import orthogonal
 
 FAMILIES = {
@@ -160,7 +160,7 @@ def test_largest_margin_of_sets_and_lists(norm):
         for j in range(3)
         if row[i] > row[j]
     ]
-    for update, factor in (("mmp", 1.0), ("adaptive", -np.diff(plain.unit(REPRESENTATIONS["linear"][1], 3)).max())):
+    for update, factor in (("mmp", 1.0), ("adaptive", -np.diff(plain.unit(POSITIONS["linear"][1], 3)).max())):
         model = PredtronLabelRanker(update=update, representation="linear", fit_intercept=False)
         assert largest_margin(model, X, r, norm=norm).margin == pytest.approx(factor * hull(pairs, norm), rel=1e-5)
 

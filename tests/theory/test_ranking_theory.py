@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 import reference.ranking as plain
 from euclidean import PredtronRanker
+from worlds import GRADES, POSITIONS, RANKING_LOSSES
 
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.representations import LogRank
 from sklearn_predtron.theory import loss_constants
 from sklearn_predtron.updates import MMP, Adaptive, LossAugmented, LossDriven, MaxPair, PassiveAggressive, PerceptronUpdate, Slam
-from tests.families.test_ranking import GRADES, LOSSES, REPRESENTATIONS, label_ranker, learn, qid_of, ranker, step_of
+from tests.families.test_ranking import label_ranker, learn, qid_of, ranker, step_of
 
-POSITIONAL = [loss for loss in LOSSES if loss != "kendall"]
+POSITIONAL = [loss for loss in RANKING_LOSSES if loss != "kendall"]
 SEEDS = range(4)
 
 
@@ -75,12 +76,12 @@ def repaired(margin, f, m):
 # ------------------------------------------------------------------------------- pairs of items, Chaudhuri and Tewari (2015)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", RANKING_LOSSES)
 def test_theorem_10(loss):
     """Weighted, the sum of the losses is at most 4 R^2 / gamma^2; unweighted, the mistakes are; at any step."""
     shares = []
     for seed in SEEDS:
-        X, y, margin = separable_queries(LOSSES[loss][2], seed)
+        X, y, margin = separable_queries(RANKING_LOSSES[loss][2], seed)
         bound = 4 * longest_row(X) ** 2 / margin**2
         models = [suffer(ranker(MaxPair(eta, weighted), loss), X, y) for weighted in (True, False) for eta in (1.0, 0.25)]
         assert models[0].n_mistakes_ > 3
@@ -97,7 +98,9 @@ def test_theorem_9(loss, lost):
     n, length = 16, 3.0
     model = ranker(MaxPair(weighted=False), loss)
     for i in range(n):
-        model.partial_fit(length * np.vstack([np.eye(n)[i], -np.eye(n)[i]]), [LOSSES[loss][2][1], LOSSES[loss][2][0]])
+        model.partial_fit(
+            length * np.vstack([np.eye(n)[i], -np.eye(n)[i]]), [RANKING_LOSSES[loss][2][1], RANKING_LOSSES[loss][2][0]]
+        )
     margin = 2 * length / np.sqrt(n)
     assert model.n_mistakes_ == n == pytest.approx(4 * length**2 / margin**2)
     np.testing.assert_allclose(model.cumulative_loss_, n * lost)
@@ -107,8 +110,8 @@ def test_theorem_9(loss, lost):
 def test_corollary_7_and_theorem_8(loss):
     """Sum of the losses at most 4 R^2 / (v gamma^2), v the least positive weight, with the step v / (4 R^2)."""
     for seed in SEEDS:
-        X, y, margin = separable_queries(LOSSES[loss][2], seed)
-        v = np.concatenate([LOSSES[loss][1].weights(relevance) for relevance in y])
+        X, y, margin = separable_queries(RANKING_LOSSES[loss][2], seed)
+        v = np.concatenate([RANKING_LOSSES[loss][1].weights(relevance) for relevance in y])
         model = suffer(ranker(Slam(eta="theory"), loss), X, y)
         R = longest_row(X)
         assert model.n_mistakes_ > 3
@@ -125,9 +128,9 @@ def test_theorem_6_on_data_that_are_not_separable(loss):
     """With the theorem's step, fixed beforehand, the losses sum to at most 2 sum f(u) + 4 R^2 |u|^2 / v, for any u."""
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
-        X, y, _ = separable_queries(LOSSES[loss][2], seed)
+        X, y, _ = separable_queries(RANKING_LOSSES[loss][2], seed)
         y = [relevance[rng.permutation(len(relevance))] if i % 4 == 0 else relevance for i, relevance in enumerate(y)]
-        v = [LOSSES[loss][1].weights(relevance) for relevance in y]
+        v = [RANKING_LOSSES[loss][1].weights(relevance) for relevance in y]
         least = min(weights[weights > 0].min() for weights in v)
         model = suffer(ranker(Slam(eta=least / (4 * longest_row(X) ** 2)), loss), X, y, epochs=1)
         assert model.n_mistakes_ > 3
@@ -156,7 +159,7 @@ def slam_surrogate(t, y, v):
 @pytest.mark.parametrize("loss", ["ndcg", "ndcg@2", "ndcg-linear@3", "ap"])
 def test_theorem_4(loss):
     """The surrogate with the weights averaged within grades is at least the loss, whatever the ranking."""
-    rule, grades = LOSSES[loss][1], LOSSES[loss][2]
+    rule, grades = RANKING_LOSSES[loss][1], RANKING_LOSSES[loss][2]
     for m in (2, 3, 4):
         for y in map(np.array, itertools.product(grades, repeat=m)):
             if len(set(y)) > 1:
@@ -168,7 +171,7 @@ def test_theorem_4(loss):
 @pytest.mark.parametrize("loss", ["ndcg", "ndcg@2", "ndcg-linear@3", "ap"])
 def test_the_slam_surrogate_is_convex_and_lipschitz(loss):
     """Lemma 3, from the form with all pairs; and |f(s) - f(t)| <= 2 max_i |s_i - t_i|, for the weights add up to 1 at most."""
-    public, rule, grades = LOSSES[loss]
+    public, rule, grades = RANKING_LOSSES[loss]
     problem, rng, steepest = public.build(LogRank(), 0), np.random.default_rng(0), 0
     for _ in range(200):
         m = rng.integers(2, 8)
@@ -189,7 +192,7 @@ def test_the_slam_surrogate_is_convex_and_lipschitz(loss):
 @pytest.mark.parametrize("loss", ["ndcg", "ndcg@2", "ndcg-linear@3", "ap"])
 def test_lemma_5(loss):
     """Where something is lost |grad f|^2 is at most 4 R^2, and at most 4 R^2 f / v, for the weights of the features."""
-    public, rule, grades = LOSSES[loss]
+    public, rule, grades = RANKING_LOSSES[loss]
     problem, rng, shares = public.build(LogRank(), 0), np.random.default_rng(0), []
     for _ in range(200):
         m = rng.integers(2, 8)
@@ -231,10 +234,10 @@ def test_bound_of_mmp(cost, weights):
 # --------------------------------------------------------------------------------------- whole rankings, the repaired margin
 
 
-@pytest.mark.parametrize("representation", REPRESENTATIONS)
+@pytest.mark.parametrize("representation", POSITIONS)
 def test_D2_is_the_largest_distance_of_rankings(representation):
     """Of lists of documents up to the longest, and of lists of so many labels, over all permutations."""
-    f = REPRESENTATIONS[representation][1]
+    f = POSITIONS[representation][1]
     for m in range(2, 7):
         X, y = np.eye(m), np.arange(m)
         queries = learn(ranker("perceptron", "ndcg", representation), [X, X[:2]], [y, y[:2]])
@@ -278,13 +281,13 @@ WHOLE = {
 }
 
 
-@pytest.mark.parametrize("representation", REPRESENTATIONS)
+@pytest.mark.parametrize("representation", POSITIONS)
 @pytest.mark.parametrize("loss", POSITIONAL)
 @pytest.mark.parametrize("of_labels", [False, True], ids=["queries", "labels"])
 def test_bounds_by_the_repaired_margin(of_labels, loss, representation):
     """Theorem 1 and 14, for the adaptive update, and for steps of any length: each is what `loss_bound` says."""
-    own, rule, grades = LOSSES[loss]
-    f, seeds, learned = REPRESENTATIONS[representation][1], SEEDS[: 2 if of_labels else 3], Counter()
+    own, rule, grades = RANKING_LOSSES[loss]
+    f, seeds, learned = POSITIONS[representation][1], SEEDS[: 2 if of_labels else 3], Counter()
     for seed in seeds:
         if of_labels:
             X, y, margin, R = separable_labels(grades, seed)
@@ -327,23 +330,21 @@ def test_theory_of_rankings_in_a_stream():
 @pytest.mark.parametrize("loss", POSITIONAL)
 def test_step_of_theorem_1_for_rankings(loss):
     """From zero weights the step is c_L of the list / (D |X|_F)^2 along X^T (rep(sigma_y) - rep(sigma))."""
-    rule, grades = LOSSES[loss][1:]
+    rule, grades = RANKING_LOSSES[loss][1:]
     for seed in range(10):
         (x,), (relevance,), _ = separable_queries(grades, seed, n=1)
         costs = rule.of(plain.rankings(len(relevance)), relevance)
-        step = costs[costs > 1e-12].min(initial=np.inf) / (
-            plain.diameter2(REPRESENTATIONS["log"][1], len(x), len(x)) * (x**2).sum()
-        )
+        step = costs[costs > 1e-12].min(initial=np.inf) / (plain.diameter2(POSITIONS["log"][1], len(x), len(x)) * (x**2).sum())
         theory, one = (suffer(ranker(LossAugmented(eta), loss), [x], [relevance], epochs=1) for eta in ("theory", 1.0))
         assert one.last_coef_.any() == (costs.max() > 1e-12)
         if one.last_coef_.any():
             np.testing.assert_allclose(theory.last_coef_, step * one.last_coef_, rtol=1e-9)
 
 
-@pytest.mark.parametrize("representation", REPRESENTATIONS)
+@pytest.mark.parametrize("representation", POSITIONS)
 def test_margins(representation):
     """The margins that the theorems speak of, by their definition."""
-    f = REPRESENTATIONS[representation][1]
+    f = POSITIONS[representation][1]
     X, y, _ = separable_queries(GRADES, 0)
     for update in (Adaptive(), MaxPair()):
         model = suffer(ranker(update, "ndcg", representation), X, y)
@@ -355,12 +356,12 @@ def test_margins(representation):
         assert model.margin(np.vstack(X), np.concatenate(y), qid_of(X)) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("representation", REPRESENTATIONS)
+@pytest.mark.parametrize("representation", POSITIONS)
 @pytest.mark.parametrize("loss", POSITIONAL)
 def test_lemma_of_the_repaired_margin(loss, representation):
     """Every competitor is behind its sigma_y by gamma' for each inverted pair, under scores that rank the list rightly."""
-    _, rule, grades = LOSSES[loss]
-    f = REPRESENTATIONS[representation][1]
+    _, rule, grades = RANKING_LOSSES[loss]
+    f = POSITIONS[representation][1]
     for seed in range(25):
         rng = np.random.default_rng(seed)
         m = rng.integers(2, 6)
@@ -380,11 +381,11 @@ def test_lemma_of_the_repaired_margin(loss, representation):
         assert rule.of(plain.places(np.argsort(-right)), y) == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.parametrize("representation", REPRESENTATIONS)
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("representation", POSITIONS)
+@pytest.mark.parametrize("loss", RANKING_LOSSES)
 def test_lemma_9(loss, representation):
     """The hinge is at least the loss of the prediction, and 0 only without one."""
-    grades, largest = LOSSES[loss][2], 0
+    grades, largest = RANKING_LOSSES[loss][2], 0
     for seed in range(25):
         rng = np.random.default_rng(seed)
         m = rng.integers(2, 9)

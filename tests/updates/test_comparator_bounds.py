@@ -310,11 +310,7 @@ def test_another_function_is_another_loss():
     Y = (X[:, :3] > 0).astype(int)
     one, same, other = (
         CountLoss(function, c_L=1 / 3, C_L=1.0)
-        for function in (
-            lambda a, b, c, d: (b + c) / 3,
-            lambda a, b, c, d: (b + c) / 3,
-            lambda a, b, c, d: float(b + c > 0),
-        )
+        for function in (lambda a, b, c, d: (b + c) / 3, lambda a, b, c, d: (b + c) / 3, lambda a, b, c, d: float(b + c > 0))
     )
     model = PredtronMultilabelClassifier(loss=one, update="perceptron", fit_intercept=False).partial_fit(X, Y)
     assert model.loss_bound(0.1, 3.0) == model.set_params(loss=same).partial_fit(X, Y).loss_bound(0.1, 3.0)

@@ -6,15 +6,7 @@ from numpy.testing import assert_allclose
 
 from sklearn_predtron import PredtronClassifier
 from sklearn_predtron._support.parts import kinds
-from sklearn_predtron.updates import (
-    Adaptive,
-    LossAugmented,
-    LossDriven,
-    PassiveAggressive,
-    PerceptronUpdate,
-    Subgradient,
-    Update,
-)
+from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate, Subgradient, Update
 
 COSTS = np.array([[0.0, 1.0, 4.0], [2.0, 0.0, 0.5], [1.0, 3.0, 0.0]])
 LEAST, MOST = COSTS[COSTS > 0].min(), COSTS.max()

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from cases import assert_close, name
-from euclidean import PredtronClassifier, PredtronMultilabelClassifier
+from cases import assert_close
+from euclidean import PredtronClassifier
 from sklearn.svm import LinearSVC
 
-import sklearn_predtron
-from sklearn_predtron.norms import PNorm
 from sklearn_predtron.updates import Subgradient
 
 T, B, COSTS = 300, 3.0, np.array([[0, 1, 2], [0.5, 0, 1], [2, 3, 0]])
@@ -23,43 +21,6 @@ def hinge(W, x, y, costs):
     """The generalised hinge, UML (17.3)."""
     t = W @ x
     return (costs[y] + t - t[y]).max()
-
-
-def test_without_a_penalty_the_weights_are_the_sum_of_the_steps():
-    X, y = make_data()
-    model = PredtronClassifier(
-        update=Subgradient(alpha=0, eta=0.1), loss=COSTS, decision="learned", average=False, fit_intercept=False
-    )
-    model.partial_fit(X, y, classes=[0, 1, 2])
-    W = np.zeros((3, 4))
-    for x, label in zip(X, y, strict=True):
-        t = W @ x
-        competitor = (COSTS[label] + t).argmax()
-        W += 0.1 * np.outer(np.eye(3)[label] - np.eye(3)[competitor], x)
-    assert_close(model.coef_, W)
-
-
-@pytest.mark.parametrize(
-    "model", [PredtronClassifier(norm=PNorm(q=4)), PredtronClassifier(), PredtronMultilabelClassifier()], ids=name
-)
-def test_no_penalty_is_the_limit_of_a_small_one(model):
-    X, y = make_data()
-    y = np.eye(3, dtype=int)[y] if isinstance(model, sklearn_predtron.PredtronMultilabelClassifier) else y
-    small, none = (model.set_params(update=Subgradient(alpha, eta=0.1), random_state=0).fit(X, y).coef_ for alpha in (1e-14, 0))
-    assert_close(small, none)
-
-
-@pytest.mark.parametrize("alpha", [-1e-3, "theory", None, np.nan])
-def test_penalties_that_are_none(alpha):
-    X, y = make_data()
-    with pytest.raises(ValueError, match="'alpha' parameter of Subgradient"):
-        PredtronClassifier(update=Subgradient(alpha=alpha, eta=0.1)).fit(X, y)
-
-
-def test_the_step_that_needs_a_penalty():
-    X, y = make_data()
-    with pytest.raises(ValueError, match=r"eta='pegasos' is 1 / \(alpha t\), and alpha=0; give eta as a number"):
-        PredtronClassifier(update=Subgradient(alpha=0)).fit(X, y)
 
 
 @pytest.mark.parametrize("seed", range(5))
