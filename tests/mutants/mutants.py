@@ -990,7 +990,7 @@ MUTANTS = [
         f"{CLI}/_training.py",
         "progressive=epoch == 0",
         "progressive=True",
-        ("tests/cli/test_worlds.py",),
+        ("tests/cli/test_formats_alike.py",),
     ),
     Mutant(
         "the-first-unseen-feature-is-not-counted",
