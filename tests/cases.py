@@ -1,5 +1,6 @@
 """What several test modules ask of: parts by discovery, small data sets, comparisons."""
 
+import re
 import sys
 import threading
 from itertools import combinations
@@ -124,7 +125,8 @@ def cost_table(loss, k):
 
 
 def name(part):
-    return repr(part).replace("\n", "")[:80]
+    """Its repr without line breaks and addresses, the same in each process."""
+    return re.sub(r" at 0x[0-9a-f]+|\n", "", repr(part))[:80]
 
 
 def data(n=60, p=37, k=4, seed=0):
