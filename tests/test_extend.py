@@ -117,7 +117,7 @@ def test_exercises_pass_the_tests_that_find_parts(tree):
 @pytest.mark.slow
 @in_checkout
 def test_the_rule_of_the_exercise_is_that_of_the_reference(tree):
-    one = "tests/core/test_learner.py::test_iterates_and_averages"
+    one = "tests/families/test_worlds.py::test_iterates_and_averages"
     passed = run(tree, sys.executable, "-m", "pytest", "--all", "-W", "ignore", "-p", "no:cacheprovider", "-k", "Relaxation", one)
     assert " passed" in passed or "100%" in passed
 

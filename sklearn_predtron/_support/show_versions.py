@@ -16,6 +16,10 @@ OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib", "rich", "dask", "river"
 def show_versions() -> None:
     """Print the versions of the package, of what it uses and of the system, for reports of errors.
 
+    See Also
+    --------
+    sklearn.show_versions : The versions and threads of scikit-learn.
+
     Examples
     --------
     >>> import sklearn_predtron
