@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from cases import assert_close, needs_callbacks, updates_of_the_reference
+from cases import assert_close, intercept_settings, needs_callbacks, updates_of_the_reference
 from ranking_cases import make_labels, refuses
 from reference.norms import Euclidean, Group, PNorm, Trace
 from reference.preferences import votes_of
@@ -41,6 +41,22 @@ def make_orders(n=60, p=5, m=4, seed=0):
 
 
 # ------------------------------------------------------------------------------------------------------------ what is learned
+
+
+@pytest.mark.always
+@pytest.mark.parametrize("norm", [norm for norm, _ in NORMS], ids=repr)
+@pytest.mark.parametrize("update", [update for update in UPDATES if isinstance(update, PassiveAggressive)], ids=repr)
+def test_a_row_without_a_direction_leaves_the_weights(update, norm):
+    """Without an intercept a row of zeros moves no pair, whatever its labels lose."""
+    X, y = make_orders()
+    settings = {"update": update, "norm": norm, **intercept_settings(None)}
+    model = preferences(**settings).partial_fit(X, y)
+    before, updates = model.last_coef_.copy(), model.n_updates_
+    model.partial_fit(np.zeros((1, 5)), [[0, 1, 2, 3]])
+    np.testing.assert_array_equal(model.last_coef_, before)
+    assert model.n_updates_ == updates
+    without = preferences(average=False, **settings).partial_fit(X, y)
+    np.testing.assert_array_equal(model.partial_fit(X, y).last_coef_, without.partial_fit(X, y).last_coef_)
 
 
 @pytest.mark.parametrize("update", ["adaptive", "passive_aggressive", "perceptron", "predtron"])

@@ -48,7 +48,12 @@ FAST_PATH = (
 QUERIES = ("tests/families/test_ranking_queries.py", "tests/families/test_ranking_estimator.py")
 WEIGHTS = ("tests/families/test_sample_weights.py",)
 THEORY = ("tests/theory/test_constants.py", "tests/theory/test_margins.py", "tests/theory/test_bounds.py")
-JOINT = (WORLDS, "tests/problems/test_joint.py", "tests/problems/test_answers_in_python.py")
+JOINT = (
+    WORLDS,
+    "tests/problems/test_joint.py",
+    "tests/problems/test_joint_errors.py",
+    "tests/problems/test_answers_in_python.py",
+)
 BOUNDS = ("tests/updates/test_comparator_bounds.py",)
 CAPACITY = ("tests/families/test_capacity.py",)
 
