@@ -7,9 +7,10 @@ import pytest
 from cases import assert_close, intercept_settings, needs_callbacks, updates_of_the_reference
 from ranking_cases import make_labels, refuses
 from reference.norms import Euclidean, Group, PNorm, Trace
-from reference.preferences import votes_of
+from reference.preferences import PreferencesReference, votes_of
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from worlds import assert_agrees
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronLabelRanker, PredtronRanker, norms
 from sklearn_predtron.callbacks import LossHistory
@@ -41,6 +42,18 @@ def make_orders(n=60, p=5, m=4, seed=0):
 
 
 # ------------------------------------------------------------------------------------------------------------ what is learned
+
+
+def test_ties_and_a_row_of_zeros_are_learned_as_by_the_plain_learner():
+    """Relevances of which many tie, a list of one grade, a row of zeros; steps of one size."""
+    update = PassiveAggressive(C=0.1, target="constant", delta=0.7)
+    X, y = make_labels(m=4)
+    y[3::11], X[7] = 2, 0
+    X = X.astype(np.float32).astype(np.float64)
+    reference = PreferencesReference(4, X.shape[1], update.alias, update.get_params(), intercept=None, norm=Group(4.0))
+    reference.learn(X, y, np.ones(len(X)))
+    model = preferences(update=update, norm=norms.Group(q=4.0), average="linear", **intercept_settings(None)).partial_fit(X, y)
+    assert_agrees(model, reference, "linear")
 
 
 @pytest.mark.always
