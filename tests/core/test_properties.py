@@ -7,10 +7,10 @@ import pickle
 import numpy as np
 import pytest
 from cases import cost_table, data, kinds_of_updates, losses, name, representations, state, updates
+from given_scores import ProblemOfScores, unit_rows, weights_with_scores
 from reference.sets import FORMULAS
 from scipy import sparse
 from sklearn.base import clone
-from told import Told, told, unit_rows
 
 from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron._core.averages import Average
@@ -41,7 +41,7 @@ def one_round(table, t, label, update):
     if table.score_map.offsets_apart:  # what the problem answers does not depend on where scores come from
         table = type(table)(table.k, table.cost_matrix)
     t = np.array([t], dtype=float)
-    weights = told(t)
+    weights = weights_with_scores(t)
     learner = Learner(weights, table, update, Average())
     learner.learn(unit_rows(1), Codes(np.array([label], dtype=np.intp)))
     return learner.cumulative_loss, (weights.last()[0].T - t)[0]
@@ -293,7 +293,7 @@ def test_pickle_of_a_learner_long_after_its_scales_left_one():
 
 @pytest.mark.parametrize("estimator", [PredtronClassifier, PredtronBinaryClassifier, Predtron], ids=lambda e: e.__name__)
 def test_parameters_of_parts_are_reached_through_the_estimator(estimator):
-    arguments = {"problem": Told(2)} if estimator is Predtron else {}
+    arguments = {"problem": ProblemOfScores(2)} if estimator is Predtron else {}
     model = estimator(**arguments, update=PassiveAggressive(C=0.1))
     assert model.get_params()["update__C"] == 0.1
     assert model.set_params(update__C=0.3).update.C == 0.3

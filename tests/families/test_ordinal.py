@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from cases import assert_close, cost_table, losses, name, random_code, random_costs, updates
 from euclidean import PredtronOrdinalClassifier
+from given_scores import unit_rows, weights_with_scores
 from scipy import sparse
-from told import told, unit_rows
 
 from sklearn_predtron._core.averages import Average
 from sklearn_predtron._core.learner import Learner
@@ -245,7 +245,7 @@ def draws(d, falling):
     rng = np.random.default_rng(d)
     T = rng.integers(-4, 5, (N, d)) * rng.choice([0, 0.5, 0.5, 0.5, 1.5], (N, 1))
     T = -np.sort(-T, axis=1) if falling else T
-    return T, pickle.dumps(told(T, by_feature=True))
+    return T, pickle.dumps(weights_with_scores(T, by_feature=True))
 
 
 def one_round_each(weights, table, labels, update):

@@ -7,10 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 from cases import name
+from given_scores import unit_rows, weights_with_scores
 from reference.sets import FORMULAS, all_sets, allowed, counts_of, quotient
 from scipy import sparse
 from sklearn.metrics import accuracy_score, fbeta_score, hamming_loss, jaccard_score
-from told import told, unit_rows
 
 from sklearn_predtron._core.averages import Average
 from sklearn_predtron._core.learner import Learner
@@ -143,7 +143,7 @@ def draws(m, n, seed=0):
     form = rng.choice(len(forms), n, p=[0.25, 0.2, 0.2, 0.1, 0.1, 0.05, 0.05, 0.05])
     t = np.choose(form[:, None], forms)
     y = (rng.random(size) < rng.choice([0, 0.2, 0.5, 0.8, 1], (n, 1), p=[0.05, 0.3, 0.3, 0.3, 0.05])).astype(int)
-    return t, y, told(t)
+    return t, y, weights_with_scores(t)
 
 
 def tolerance(t):
@@ -360,7 +360,7 @@ def smooth(m, n=100):
 def test_direction_is_the_gradient(loss, formula):
     for m in sizes(loss, 6):
         t, y = smooth(m)
-        _, gradient = surrogates(loss.build(SignVector(), m), told(t), y)
+        _, gradient = surrogates(loss.build(SignVector(), m), weights_with_scores(t), y)
         for i, e in enumerate(1e-7 * np.eye(m)):
             above, below = (np.add(*enumerate_sets(loss, formula, t + way * e, y)).max(axis=1) for way in (1, -1))
             np.testing.assert_allclose(gradient[:, i], (above - below) / 2e-7, atol=1e-5)
@@ -393,10 +393,10 @@ def test_zero_at_margin_C_L(loss, formula):
         if len(t) == 0:
             continue
         _, largest = least_and_largest(loss, formula, m)
-        _, gradient = surrogates(loss.build(SignVector(), m), told(t / margin[:, None] * largest * (1 + 1e-9)), y)
+        _, gradient = surrogates(loss.build(SignVector(), m), weights_with_scores(t / margin[:, None] * largest * (1 + 1e-9)), y)
         assert not gradient.any()
         enough = np.divide(costs, -scores, where=costs > 1e-12, out=np.zeros(costs.shape)).max(axis=1)
-        phi, gradient = surrogates(loss.build(SignVector(), m), told(t * (enough * 0.99)[:, None]), y)
+        phi, gradient = surrogates(loss.build(SignVector(), m), weights_with_scores(t * (enough * 0.99)[:, None]), y)
         assert (phi > 0).all()
         assert gradient.any(axis=1).all()
         checked += len(t)

@@ -12,7 +12,7 @@ from sklearn_predtron.problems._user import Objects, PythonProblem
 from sklearn_predtron.updates._rules import PerceptronRule
 
 
-class Told:
+class ProblemOfScores:
     """A problem whose step brings the weights to the scores that its label is."""
 
     c_L = C_L = None
@@ -38,10 +38,10 @@ def unit_rows(n):
     return as_rows(sparse.csr_matrix(np.ones((1, 1))) if n == 1 else sparse.identity(n, format="csr"))
 
 
-def told(t, *, by_feature=False):
+def weights_with_scores(t, *, by_feature=False):
     """Return weights whose scores of the unit rows are the rows of t."""
     weights = L2Weights(t.shape[1], len(t), Intercept(False, 1.0), by_feature=by_feature, averaging=False)
-    learner = Learner(weights, PythonProblem(Told(t.shape[1]), checked=False), PerceptronRule(1.0), Average())
+    learner = Learner(weights, PythonProblem(ProblemOfScores(t.shape[1]), checked=False), PerceptronRule(1.0), Average())
     learner.learn(unit_rows(len(t)), Objects(list(t)))
     assert np.array_equal(weights.last()[0].T, t)
     return weights
