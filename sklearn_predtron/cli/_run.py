@@ -35,7 +35,7 @@ from sklearn_predtron.cli._model import (
 from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.cli._report import Outcome, report_outcome
 from sklearn_predtron.cli._settings import Job, as_pairs
-from sklearn_predtron.cli._tasks import OF_FORMATS, TASKS, Task, task_of
+from sklearn_predtron.cli._tasks import OF_FORMATS, TASKS, Task, default_features, task_of
 from sklearn_predtron.cli._training import Training, check_names, is_incomplete, parts_of_split
 from sklearn_predtron.cli._unseen import UnseenFeatures
 from sklearn_predtron.datasets._broken_lines import BrokenLineError  # the package would import Parquet and simulators, too
@@ -181,11 +181,6 @@ def name_of_format(given: str | None, paths: list[str], loaded: Any) -> str:
     """Return the name of the files' format."""
     state = getattr(loaded, "file_format_", None)
     return format_in(state, given) if state is not None else given or format_of_names(paths) or "svmlight"
-
-
-def default_features(task: Task | None) -> Any:
-    """Return the feature map of a task's tables; without a task they have classes."""
-    return (task or TASKS["multiclass"]).estimator().features
 
 
 def map_of_model(model: Any) -> Any:

@@ -78,6 +78,11 @@ OF_ROWS = ["binary", "multiclass", "ordinal", "bipartite"]  # the tasks of rows 
 OF_FORMATS = {"conll": ["sequence"], "csv": OF_ROWS, "json": OF_ROWS, "vw": OF_ROWS}
 
 
+def default_features(task: Task | None) -> Any:
+    """Return the feature map of a task's tables; without a task they have classes."""
+    return (task or TASKS["multiclass"]).estimator().features
+
+
 def task_of(model: Any) -> Task:
     """Return the task of an estimator."""
     return next(task for task in TASKS.values() if task.estimator is type(model))

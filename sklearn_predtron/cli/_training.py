@@ -18,7 +18,7 @@ from sklearn_predtron.cli._lines import ENDINGS, RejectedChunkError, error_at
 from sklearn_predtron.cli._model import as_trained, choose_norm, held_out, prepare_stream, rejection_reason, update
 from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.cli._settings import Job, ModelSettings
-from sklearn_predtron.cli._tasks import Task
+from sklearn_predtron.cli._tasks import Task, default_features
 from sklearn_predtron.datasets._broken_lines import BrokenLineError
 from sklearn_predtron.datasets.formats.base import MAX_CLASSES, RowChunk
 from sklearn_predtron.datasets.formats.files import STANDARD, FileError, status
@@ -112,7 +112,7 @@ class Training:
         """
         model, result = self.model, self.result
         choose_norm(model, chunk.X)
-        features = settings.parameters.get("features", self.task.estimator().features)
+        features = settings.parameters.get("features", default_features(self.task))
         if features == Auto.alias and incomplete and chunk.X.dtype != object and not np.isnan(chunk.X).any():
             features = PiecewiseLinear.alias  # which accepts them
         model.set_params(random_state=settings.seed, shuffle=settings.shuffle, max_iter=settings.epochs, features=features)
